@@ -1,0 +1,118 @@
+"""What the index holds and what it gives back: the types that cross the border of search.
+
+A `Passage` is made by story from a message or a record version and handed to `Index.add` inside story's own
+transaction. A `Query` is made by context; a `Ranking` comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from talekeeper.text import Terms
+
+
+class Kind(IntEnum):
+    """Messages get the neighbour stage and their own statistics; records do not."""
+
+    MESSAGE = 0
+    RECORD = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One piece of indexed text with everything a filter needs.
+
+    Messages have `plugin == namespace == ""` and their id as `key`. A record version has its record's key;
+    `revision`, `person` and `withdrawn` decide which version of a key stands on a lineage: among the versions on the
+    lineage, those older than the newest one by a person drop out, then the deepest wins, then the highest revision;
+    a `withdrawn` winner hides the key. `turn` is -1 when no turn is known. The root coordinate (0, -1) lies on every
+    lineage: workspace and preset records and everything a person writes stand there.
+    """
+
+    kind: Kind
+    plugin: str
+    namespace: str
+    key: str
+    branch: int
+    depth: int
+    turn: int
+    terms: Terms
+    digest: int
+    """Signed 64-bit hash of the text alone; equal digests fold in an answer."""
+    revision: int = 0
+    person: bool = False
+    withdrawn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartScope:
+    """A partition and the lineage inside it: `upto[branch]` is the deepest depth that lies on the lineage."""
+
+    part: int
+    upto: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Messages (`Source()`), or one searchable namespace with its declared weight."""
+
+    plugin: str = ""
+    namespace: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`texts` are the query and its other wordings. Turn bounds are inclusive; a passage of unknown turn is outside any."""
+
+    texts: tuple[str, ...]
+    parts: tuple[PartScope, ...]
+    sources: tuple[Source, ...]
+    turn_from: int | None = None
+    turn_to: int | None = None
+    before_turn: int | None = None
+    """The running turn: messages of it or later are never results."""
+    depth: int = 100
+    neighbours: bool = True
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TermScore:
+    """One row of an explanation: how a term made its part of a BM25 score."""
+
+    term: str
+    tf: float
+    near_tf: float
+    df: int
+    idf: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One found passage, best first in a `Ranking`. `matched` are terms it holds, `near` only its neighbours hold."""
+
+    part: int
+    doc: int
+    kind: Kind
+    plugin: str
+    namespace: str
+    key: str
+    turn: int
+    score: float
+    matched: tuple[str, ...]
+    near: tuple[str, ...] = ()
+    also: tuple[tuple[str, int], ...] = ()
+    """(key, turn) of passages with the identical text, folded into this one."""
+    explanation: tuple[TermScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """`searched` counts the live passages in scope."""
+
+    hits: tuple[Ranked, ...]
+    searched: int
