@@ -23,13 +23,15 @@ class SearchTable:
     speaker: str | None = None
     time: str | None = None
     tags: str | None = None
+    when: str | None = None
+    """A boolean property; a record in which it is false is kept and not indexed."""
     weight: float = 1.0
     visibility: Literal["narrator", "owner"] = "narrator"
     tier: Literal["archival", "recall"] = "archival"
 
     def fingerprint(self) -> str:
         """Changes when the indexed terms would change; weight, visibility and tier are read at query time."""
-        return repr((self.text, self.title, self.speaker, self.time, self.tags))
+        return repr((self.text, self.title, self.speaker, self.time, self.tags, self.when))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,48 @@
+"""Character cards V1 and V2 (JSON) → cards: the character itself, then the entries of its book.
+
+V1 has its fields at the top, V2 under `data` with `spec = "chara_card_v2"`. Greetings, example dialogue and prompts
+for other programs are not lore and stay out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from talekeeper_memory.cards import Names, card, text_of, unique, words
+from talekeeper_memory.lorebooks import Skipped, cards_of, entries_of
+
+_LABELLED = (("personality", "Personality"), ("scenario", "Scenario"))
+_MARKS = ("description", "personality", "scenario", "first_mes")
+
+
+def character_of(data: object) -> Mapping[str, Any] | None:
+    """The table with the character's fields, or None when `data` is not a card V1 or V2."""
+    if not isinstance(data, Mapping):
+        return None
+    if data.get("spec") == "chara_card_v2" and isinstance(data.get("data"), Mapping):
+        data = data["data"]
+    if not text_of(data.get("name")) or not any(isinstance(data.get(mark), str) for mark in _MARKS):
+        return None
+    return data
+
+
+def cards_of_character(data: Mapping[str, Any], player: str, skipped: Skipped) -> Iterator[dict[str, Any]]:
+    """The character's own card first, then one for each entry of its book."""
+    name = text_of(data["name"])
+    names = Names(player=player, character=name)
+    taken: set[str] = set()
+    body = names.fill(_body(data))
+    if body:
+        keys = [name, *words(data.get("nickname"))]
+        yield card(unique(name, taken), body, kind="character", keys=list(dict.fromkeys(keys)))
+    else:
+        skipped(name, "it has no description, personality or scenario")
+    book = entries_of(data.get("character_book"))
+    yield from cards_of(book or [], names, skipped, taken)
+
+
+def _body(data: Mapping[str, Any]) -> str:
+    parts = [text_of(data.get("description"))]
+    parts += [f"{label}: {text}" for field, label in _LABELLED if (text := text_of(data.get(field)))]
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,63 @@
+"""World Info and lorebook JSON → cards.
+
+Three shapes are in use: SillyTavern's World Info (`entries` is a table, fields `key`, `keysecondary`, `comment`,
+`disable`), the book inside a character card V2 (`entries` is a list, fields `keys`, `secondary_keys`, `name`,
+`enabled`), and the same list wrapped as `{"spec": "lorebook_v3", "data": …}`. Both spellings of a field are read
+wherever they stand, since converters mix them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from talekeeper_memory.cards import Names, card, text_of, unique, whole, words
+
+Skipped = Callable[[str, str], None]
+"""Told what was left out and why."""
+
+
+def entries_of(data: object) -> list[tuple[str, Any]] | None:
+    """The (id, entry) pairs of a lorebook in the file's order, or None when `data` is not a lorebook."""
+    if isinstance(data, Mapping) and isinstance(data.get("data"), Mapping) and "entries" not in data:
+        data = data["data"]
+    if not isinstance(data, Mapping):
+        return None
+    entries = data.get("entries")
+    if isinstance(entries, Mapping):
+        return [(str(key), entry) for key, entry in entries.items()]
+    if isinstance(entries, list):
+        return [(str(number), entry) for number, entry in enumerate(entries)]
+    return None
+
+
+def cards_of(entries: list[tuple[str, Any]], names: Names, skipped: Skipped, taken: set[str]) -> Iterator[dict[str, Any]]:
+    """One card for each entry that has a text; `taken` holds the names used so far in this file."""
+    for identity, entry in entries:
+        if not isinstance(entry, Mapping):
+            skipped(f"entry {identity}", "it is not a table")
+            continue
+        body = names.fill(text_of(entry.get("content")))
+        if not body:
+            skipped(f"entry {identity}", "it has no content")
+            continue
+        yield _card(identity, entry, body, names, taken)
+
+
+def _card(identity: str, entry: Mapping[str, Any], body: str, names: Names, taken: set[str]) -> dict[str, Any]:
+    keys = words(_either(entry, "key", "keys"))
+    title = names.fill(text_of(entry.get("name")) or text_of(entry.get("comment")))
+    return card(
+        unique(title or (names.fill(keys[0]) if keys else "") or f"entry {identity}", taken),
+        body,
+        keys=[names.fill(key) for key in keys],
+        secondary_keys=[names.fill(key) for key in words(_either(entry, "keysecondary", "secondary_keys"))],
+        constant=entry.get("constant") is True,
+        enabled=entry.get("disable") is not True and entry.get("enabled") is not False,
+        order=whole(_either(entry, "order", "insertion_order"), 100),
+    )
+
+
+def _either(entry: Mapping[str, Any], first: str, second: str) -> object:
+    value = entry.get(first)
+    return entry.get(second) if value is None else value
