@@ -1,10 +1,8 @@
-"""PyStemmer, as far as it is used here."""
+# PyStemmer, as far as it is used here. An instance holds state: no two threads may use it at once.
 
 from collections.abc import Sequence
 
 class Stemmer:
-    """Holds state: one instance must not be used by two threads at once."""
-
     maxCacheSize: int
     def __init__(self, algorithm: str, maxCacheSize: int = 10000) -> None: ...
     def stemWord(self, word: str) -> str: ...

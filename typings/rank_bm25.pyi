@@ -1,4 +1,4 @@
-"""rank-bm25, as far as it is used here: the ranking oracle of the tests."""
+# rank-bm25, as far as it is used here: the ranking oracle of the tests.
 
 from collections.abc import Sequence
 
