@@ -1,0 +1,55 @@
+"""Which format a file has, by its first lines; and the table of readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from talekeeper.exchange.archive import ARCHIVE_KEY
+from talekeeper.exchange.entry import Entry, Notes
+from talekeeper.exchange.jsonl import read_jsonl
+from talekeeper.exchange.lines import Line, Source
+from talekeeper.exchange.sillytavern import HEADER_KEYS, read_sillytavern
+from talekeeper.exchange.transcript import read_transcript, speaker_line
+
+Reader = Callable[[Source, Notes, str | None], Iterator[Entry]]
+
+READERS: dict[str, Reader] = {"jsonl": read_jsonl, "sillytavern": read_sillytavern, "transcript": read_transcript}
+ARCHIVE = "talekeeper"
+FORMATS = (*READERS, ARCHIVE)
+
+# A transcript may open with a page of narration before anybody speaks.
+_LINES_LOOKED_AT = 200
+
+
+def detect(source: Source, player: str | None = None) -> str:
+    """One of `FORMATS`, or `ImportFileError` when the start of the file is none. Leaves the stream at its start."""
+    source.stream.seek(0)
+    try:
+        lines = (line for line in source.lines() if line.text.strip())
+        first = next(lines, None)
+        if first is None:
+            source.fail(None, "the file is empty")
+        if first.text.lstrip().startswith(("{", "[")) and not speaker_line(first.text):
+            return _json_format(source, first)
+        known = frozenset({player.casefold()} if player else ())
+        if any(speaker_line(line.text, known) for line in (first, *islice(lines, _LINES_LOOKED_AT))):
+            return "transcript"
+    finally:
+        source.stream.seek(0)
+    return source.fail(first.number, "no conversation: no line reads `Name: text` and none is JSON", _CURE)
+
+
+_CURE = f"name the format with --format {'|'.join(FORMATS)}"
+
+
+def _json_format(source: Source, line: Line) -> str:
+    row = source.json_object(line)
+    if ARCHIVE_KEY in row:
+        return ARCHIVE
+    if "mes" in row or HEADER_KEYS & row.keys():
+        return "sillytavern"
+    if "text" in row:
+        return "jsonl"
+    keys = ", ".join(sorted(row)[:5])
+    return source.fail(line.number, f"a JSON line of no known format (its keys: {keys})", _CURE)

@@ -1,0 +1,101 @@
+"""Bytes → numbered lines of text, one at a time; and a line → a JSON object.
+
+Everything that reads a file goes through here, so that every fault names its line and memory holds one line at most.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NoReturn
+
+from talekeeper.errors import ImportFileError, ParameterError
+from talekeeper.text import check_text
+
+# A chat's metadata line of a megabyte is ordinary; a line of 64 MiB is not a line of a conversation.
+LONGEST_LINE = 64 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without its ending. `number` counts from 1; `end` is the offset in bytes of what follows it."""
+
+    number: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open file and the name to call it by in errors."""
+
+    stream: BinaryIO
+    name: str
+
+    def fail(self, line: int | None, what: str, cure: str = "") -> NoReturn:
+        """Raises `ImportFileError` at this file and line."""
+        raise ImportFileError(self.name, line, what, cure=cure)
+
+    def lines(self) -> Iterator[Line]:
+        """From the start of the stream on; blank lines included. A byte-order mark at the start is dropped."""
+        number = end = 0
+        while raw := self.stream.readline(LONGEST_LINE + 1):
+            number += 1
+            end += len(raw)
+            if len(raw) > LONGEST_LINE:
+                self.fail(number, "the line is longer than 64 MiB", "is this a conversation?")
+            yield Line(number, end, self._text(raw, number))
+
+    def _text(self, raw: bytes, number: int) -> str:
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        try:
+            return raw.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as fault:
+            self.fail(number, f"not UTF-8 at byte {fault.start + 1} of the line", "save the file as UTF-8")
+
+    def check(self, value: str, field: str, line: int) -> str:
+        """`value`, or `ImportFileError` when no database could hold it (NUL, lone surrogate)."""
+        try:
+            return check_text(value, field)
+        except ParameterError as fault:
+            self.fail(line, str(fault))
+
+    def json_object(self, line: Line) -> dict[str, Any]:
+        """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
+        try:
+            value = json.loads(line.text, parse_constant=_no_constant, object_pairs_hook=_unique)
+        except json.JSONDecodeError as fault:
+            self.fail(line.number, *_json_fault(fault, line.text))
+        except (ValueError, RecursionError) as fault:
+            what = "nested too deeply" if isinstance(fault, RecursionError) else str(fault).split(";")[0]
+            self.fail(line.number, f"not a JSON line: {what}")
+        if not isinstance(value, dict):
+            self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
+        return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    msg = f"{name} is not JSON"
+    raise ValueError(msg)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        msg = f"the key {twice!r} is given twice"
+        raise ValueError(msg)
+    return value
+
+
+def _json_fault(fault: json.JSONDecodeError, text: str) -> tuple[str, str]:
+    """Tells a line that was cut off from one that is wrong in its middle."""
+    if text.strip() in {"{", "["}:
+        return "one JSON document over many lines, not JSON Lines", "is it lore? plugins bring importers for that"
+    if fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated string"):
+        return "the JSON line is cut off", "is the file complete?"
+    return f"not a JSON line: {fault.msg} at column {fault.colno}", "each line is one {…}"

@@ -1,0 +1,101 @@
+"""SillyTavern chats: `.jsonl` whose first line is metadata and whose other lines are messages with swipes.
+
+The metadata line (names, settings, often a megabyte of extension state) is read for `user_name` alone and never stored.
+A message gives `mes`, `name`, `is_user`, `is_system` and `send_date`; `swipes` become takes, `swipe_id` is the chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from talekeeper.exchange.entry import Entry, Notes, role_of
+from talekeeper.exchange.lines import Line, Source
+from talekeeper.story import Draft, Role
+
+HEADER_KEYS = frozenset({"user_name", "character_name", "chat_metadata"})
+
+
+def read_sillytavern(source: Source, notes: Notes, player: str | None = None) -> Iterator[Entry]:
+    """Entries in file order. A message's `ref` is its place and swipe: `#7` for the first swipe, then `#7/1`."""
+    place = 0
+    user = ""
+    for line in source.lines():
+        if not line.text.strip():
+            continue
+        row = source.json_object(line)
+        if "mes" not in row:
+            if not HEADER_KEYS & row.keys():
+                notes.skip("neither a message nor metadata", line.number)
+            user = user or _name(row.get("user_name"))
+            continue
+        place += 1
+        entry = _Message(source, line, row, f"#{place}", user, player).entry()
+        if entry is None:
+            notes.skip("blank text", line.number)
+        else:
+            yield entry
+
+
+def _name(value: object) -> str:
+    # SillyTavern writes "unused" where it no longer keeps the name.
+    return value if isinstance(value, str) and value != "unused" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    source: Source
+    line: Line
+    row: dict[str, Any]
+    place: str
+    user: str
+    player: str | None
+
+    def entry(self) -> Entry | None:
+        text = self._text("mes")
+        if not text.strip():
+            return None
+        swipes, chosen = self._swipes(text)
+        drafts = [self._draft(swipe, number) for number, swipe in enumerate(swipes)]
+        takes = tuple(d for number, d in enumerate(drafts) if number != chosen and d.text.strip() and d.text != text)
+        return Entry(self.line.number, self.line.end, replace(drafts[chosen], takes=takes))
+
+    def _swipes(self, text: str) -> tuple[list[str], int]:
+        """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
+        swipes = self.row.get("swipes")
+        if not isinstance(swipes, list) or not swipes:
+            return [text], 0
+        if not all(isinstance(swipe, str) for swipe in swipes):
+            self.source.fail(self.line.number, "`swipes` must be a list of texts")
+        texts = [self.source.check(swipe, "swipes", self.line.number) for swipe in swipes]
+        chosen = self.row.get("swipe_id")
+        if not isinstance(chosen, int) or not 0 <= chosen < len(texts):
+            chosen = texts.index(text) if text in texts else 0
+        texts[chosen] = text
+        return texts, chosen
+
+    def _draft(self, text: str, swipe: int) -> Draft:
+        speaker = self._text("name") if "name" in self.row else ""
+        is_user = self.row.get("is_user") is True
+        mark: Role = "system" if self.row.get("is_system") is True else "player" if is_user else "narrator"
+        speaker = speaker or (self.user if is_user else "")
+        return Draft(
+            role=role_of(speaker, self.player, mark),
+            text=text,
+            speaker=speaker,
+            ref=f"{self.place}/{swipe}" if swipe else self.place,
+            time=self._time(),
+        )
+
+    def _text(self, key: str) -> str:
+        value = self.row[key]
+        if not isinstance(value, str):
+            self.source.fail(self.line.number, f"`{key}` must be text, not {type(value).__name__}")
+        return self.source.check(value, key, self.line.number)
+
+    def _time(self) -> str | None:
+        value = self.row.get("send_date")
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        return self._text("send_date") or None if isinstance(value, str) else None
