@@ -1,1 +1,12 @@
+"""The command line: `talekeeper …`. Commands parse, call and print; what they know they ask of the rooms below."""
 
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """The console script: runs the arguments of the process and ends it with 0, 1 or 2."""
+    from talekeeper.cli.app import run
+
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,23 @@
+"""`talekeeper completion`: the script a shell sources to complete commands and options."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from talekeeper.cli.options import common
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(epilog='Example:  eval "$(talekeeper completion bash)"')
+@click.argument("shell", type=click.Choice(SHELLS))
+@common
+def command(shell: str) -> None:
+    """Print the shell's completion script."""
+    from talekeeper.cli.app import PROGRAM, cli
+
+    script = get_completion_class(shell)
+    if script is None:  # pragma: no cover - click knows all of SHELLS
+        raise click.UsageError(shell)
+    click.echo(script(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source())

@@ -1,0 +1,122 @@
+"""What commands print: JSON, text made safe for a terminal, tables, marked words, and progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+# A bar that is gone within a second is noise.
+_QUIET_SECONDS = 1.0
+_WIDE = frozenset("WF")
+# Zero-width and direction controls; a stored text must not rearrange the terminal it is shown on.
+_INVISIBLE = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
+
+
+def emit(value: object) -> None:
+    """Prints one JSON document. Dataclasses become objects, paths and everything else unknown become text."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return str(value) if isinstance(value, Path) or not isinstance(value, Iterable) else list(value)
+
+
+def clean(text: str) -> str:
+    """`text` without what a terminal would obey: control characters but newline and tab, escapes, direction marks."""
+    return "".join(c for c in text if c in "\n\t" or (unicodedata.category(c) != "Cc" and ord(c) not in _INVISIBLE))
+
+
+def line(text: str) -> str:
+    """`text` cleaned and on one line."""
+    return " ".join(clean(text).split())
+
+
+def say(text: str = "", *, dim: bool = False, bold: bool = False, colour: str | None = None) -> None:
+    """Prints one cleaned text; styles show on a terminal only."""
+    click.secho(clean(text), dim=dim, bold=bold, fg=colour)
+
+
+def note(text: str) -> None:
+    """A remark beside the answer: on stderr, so that pipes get the answer alone."""
+    click.echo(clean(text), err=True)
+
+
+def width(text: str) -> int:
+    """Columns `text` takes in a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in _WIDE else 1 for c in text)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: frozenset[int] = frozenset()) -> None:
+    """Prints columns as wide as their cells; the columns numbered in `right` are set to the right."""
+    cells = [[line(str(cell)) for cell in row] for row in rows]
+    widths = [max(width(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
+    click.secho(_row(headers, widths, right), bold=True)
+    for row in cells:
+        click.echo(_row(row, widths, right))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int]) -> str:
+    padded = []
+    for i, cell in enumerate(cells):
+        space = " " * (widths[i] - width(cell))
+        padded.append(space + cell if i in right else cell + space)
+    return "  ".join(padded).rstrip()
+
+
+def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """`text` cleaned, with the stretches `spans` (start, end; sorted, apart) in bold."""
+    parts = []
+    last = 0
+    for start, end in spans:
+        parts += [clean(text[last:start]), click.style(clean(text[start:end]), bold=True, fg="yellow")]
+        last = end
+    return "".join([*parts, clean(text[last:])])
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Gives a function that is told how much has been done in all (of `total`).
+
+    Draws a bar on stderr when that is a terminal and the work is older than a second; otherwise nothing.
+    """
+    bar = _Bar(label, total)
+    try:
+        yield bar.reach
+    finally:
+        bar.close()
+
+
+class _Bar:
+    def __init__(self, label: str, total: int) -> None:
+        self._label = label
+        self._total = total
+        self._since = time.monotonic()
+        self._shown = sys.stderr.isatty() and total > 0
+        self._bar: Any = None
+        self._done = 0
+
+    def reach(self, done: int) -> None:
+        if not self._shown or (self._bar is None and time.monotonic() - self._since < _QUIET_SECONDS):
+            return
+        if self._bar is None:
+            self._bar = click.progressbar(length=self._total, label=self._label, file=sys.stderr)
+            self._bar.render_progress()
+        self._bar.update(max(0, done - self._done))
+        self._done = done
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()

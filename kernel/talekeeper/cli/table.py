@@ -1,0 +1,30 @@
+"""Every command: where it lives and what `talekeeper --help` says of it, so that help imports none of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """`target` is `module:attribute`; `summary` equals the first sentence of the command's own help."""
+
+    target: str
+    summary: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "demo": Entry("talekeeper.cli.demo:command", "See it find things in a bundled story."),
+    "import": Entry("talekeeper.cli.imports:command", "Read conversations from files into sessions."),
+    "search": Entry("talekeeper.cli.search:command", "Ask a session, as the narrator's memory-search does."),
+    "sessions": Entry("talekeeper.cli.sessions:group", "List, show and manage sessions and their branches."),
+    "data": Entry("talekeeper.cli.data:group", "Read and write the records plugins declare."),
+    "run": Entry("talekeeper.cli.run:command", "Run a plugin's command."),
+    "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable and disable plugins."),
+    "validate-plugin": Entry("talekeeper.cli.validate_plugin:command", "Check a plugin's manifest."),
+    "status": Entry("talekeeper.cli.status:command", "Say what this home holds."),
+    "doctor": Entry("talekeeper.cli.doctor:command", "Check the database, the index and the plugins."),
+    "backup": Entry("talekeeper.cli.backup:command", "Copy the database to a file while it is in use."),
+    "export": Entry("talekeeper.cli.export:command", "Write sessions to a file, to keep, move or read."),
+    "eval": Entry("talekeeper.cli.evaluate:command", "Measure recall on sets of questions."),
+    "completion": Entry("talekeeper.cli.completion:command", "Print the shell's completion script."),
+}

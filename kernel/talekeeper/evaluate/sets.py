@@ -1,0 +1,93 @@
+"""Question sets on disk: a folder with `corpus.jsonl`, `queries.jsonl` and `SOURCE.json`, or a folder of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from talekeeper.errors import ImportFileError, NotFound
+from talekeeper.exchange import Source
+
+Unit = Literal["message", "record"]
+_UNITS: dict[str, Unit] = {"message": "message", "record": "record"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`session` is where it is asked; `evidence` are ids of lines of the corpus."""
+
+    id: str
+    session: str
+    text: str
+    evidence: tuple[str, ...]
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """`unit` says what the lines of the corpus are: messages of a conversation, or records by themselves."""
+
+    name: str
+    corpus: Path
+    unit: Unit
+    questions: tuple[Question, ...]
+
+
+def find_sets(folders: Sequence[Path]) -> list[QuestionSet]:
+    """The sets in `folders`, each a set or a folder of sets, by name; `NotFound` when a folder holds none."""
+    found: dict[Path, QuestionSet] = {}
+    for folder in folders:
+        places = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
+        sets = [place for place in places if (place / "corpus.jsonl").is_file()]
+        if not sets:
+            what = "no question set here"
+            cure = "a set is a folder with corpus.jsonl, queries.jsonl and SOURCE.json"
+            raise NotFound(what, where=str(folder), cure=cure)
+        for place in sets:
+            found.setdefault(place.resolve(), read_set(place))
+    return list(found.values())
+
+
+def read_set(folder: Path) -> QuestionSet:
+    """Reads the questions and what the set says of itself; the corpus is left to the import."""
+    queries = folder / "queries.jsonl"
+    questions = tuple(_questions(queries)) if queries.is_file() else ()
+    return QuestionSet(folder.resolve().name, folder / "corpus.jsonl", _unit(folder / "SOURCE.json"), questions)
+
+
+def _unit(path: Path) -> Unit:
+    try:
+        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as fault:
+        raise ImportFileError(str(path), None, f"not JSON: {fault}") from fault
+    unit = about.get("unit", "message") if isinstance(about, dict) else None
+    if unit not in _UNITS:
+        raise ImportFileError(str(path), None, f"`unit` is {unit!r}", cure="it is message or record")
+    return _UNITS[unit]
+
+
+def _questions(path: Path) -> Iterator[Question]:
+    seen: set[str] = set()
+    with path.open("rb") as stream:
+        source = Source(stream, str(path))
+        for line in source.lines():
+            if not line.text.strip():
+                continue
+            question = _question(source, line.number, source.json_object(line))
+            if question.id in seen:
+                source.fail(line.number, f"the question {question.id!r} is there twice")
+            seen.add(question.id)
+            yield question
+
+
+def _question(source: Source, number: int, row: dict[str, Any]) -> Question:
+    evidence = row.get("evidence")
+    if not isinstance(evidence, list) or not all(isinstance(name, str) for name in evidence):
+        source.fail(number, "`evidence` must be a list of ids")
+    for key in ("id", "session", "question"):
+        if not isinstance(row.get(key), str):
+            source.fail(number, f"the question has no `{key}`")
+    return Question(row["id"], row["session"], row["question"], tuple(evidence), str(row.get("category", "")))
