@@ -106,7 +106,7 @@ def _explain(fault: Exception) -> tuple[str, int]:
 
 def _bare_no_plugins(argument: str) -> str:
     # click would take the next word as the value of an option whose value is optional.
-    return "--no-plugins=*" if argument == "--no-plugins" else argument
+    return "--no-plugins=" if argument == "--no-plugins" else argument
 
 
 def _never_fail_to_print() -> None:

@@ -15,7 +15,7 @@ SHELLS = ("bash", "zsh", "fish")
 @common
 def command(shell: str) -> None:
     """Print the shell's completion script."""
-    from talekeeper.cli.app import PROGRAM, cli
+    from talekeeper.cli.app import PROGRAM, cli  # noqa: PLC0415 - app loads this module by the table
 
     script = get_completion_class(shell)
     if script is None:  # pragma: no cover - click knows all of SHELLS

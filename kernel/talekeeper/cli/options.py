@@ -17,19 +17,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(slots=True)
 class Common:
-    """What the shared options said; the command's own `ctx.obj`. `no_plugins` is "*" for all, else ids with commas."""
+    """What the shared options said; every command's `ctx.obj`. `no_plugins` is empty for all, else ids with commas."""
 
     home: Path | None = None
     workspace: str = "default"
     as_json: bool = False
-    plugin_folder: Path | None = None
+    plugin_folders: tuple[Path, ...] = ()
     no_plugins: str | None = None
 
     def open(self) -> Home:
         """The home these options name, to be used in a `with`."""
-        from talekeeper.home import Home
+        from talekeeper.home import Home  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
 
-        return Home.open(self.home, plugin_folder=self.plugin_folder, no_plugins=self.no_plugins)
+        return Home.open(self.home, plugin_folders=self.plugin_folders, no_plugins=self.no_plugins)
 
 
 pass_common = click.make_pass_decorator(Common, ensure=True)
@@ -37,7 +37,7 @@ pass_common = click.make_pass_decorator(Common, ensure=True)
 
 def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
     """Options stand before or after the command's name; the one given last wins."""
-    if value is not None and value is not False:
+    if value is not None and value not in (False, ()):
         setattr(ctx.ensure_object(Common), str(param.name), value)
 
 
@@ -49,7 +49,8 @@ def common(command: F) -> F:
         ),
         click.option(
             "--plugins",
-            "plugin_folder",
+            "plugin_folders",
+            multiple=True,
             type=click.Path(path_type=Path, exists=True, file_okay=False),
             callback=_keep,
             expose_value=False,

@@ -1,0 +1,133 @@
+"""The command line as a shell sees it: start-up, help, exit codes, one sentence a fault."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import click
+import pytest
+from click.testing import CliRunner
+from talekeeper.cli import app
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.table import COMMANDS, Entry
+from talekeeper.errors import ImportFileError, StoreUnusable
+
+HEAVY = {"numpy", "sqlite_utils", "jsonschema", "pydantic", "httpx", "Stemmer", "sqlite3"}
+MAIN = "import talekeeper.cli as c; c.main()"
+
+RunFault = Callable[[BaseException], int]
+
+
+@pytest.fixture
+def run_fault(monkeypatch: pytest.MonkeyPatch) -> RunFault:
+    """Runs a command that raises."""
+
+    def run(fault: BaseException) -> int:
+        @click.command()
+        def command() -> None:
+            raise fault
+
+        monkeypatch.setattr(app.LazyGroup, "get_command", lambda *_: command)
+        return app.run(["anything"])
+
+    return run
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = f"import sys; sys.argv[1:] = ['--help']\ntry: {MAIN}\nfinally: print(*sys.modules, file=sys.stderr)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "Commands:" in done.stdout
+    assert HEAVY.isdisjoint(done.stderr.split())
+    assert not {entry.target.partition(":")[0] for entry in COMMANDS.values()} & set(done.stderr.split())
+
+
+def test_help_lists_every_command_with_its_summary() -> None:
+    text = CliRunner().invoke(app.cli, ["--help"]).output
+
+    for name, entry in COMMANDS.items():
+        assert f"  {name} " in text
+        assert entry.summary in text
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "sentence"),
+    [
+        pytest.param(ImportFileError("a.txt", 5, "not UTF-8"), 1, "talekeeper: a.txt:5: not UTF-8\n", id="input"),
+        pytest.param(StoreUnusable("the disk is full"), 2, "talekeeper: the disk is full\n", id="store"),
+        pytest.param(PermissionError(13, "Permission denied", "/x"), 2, "talekeeper: /x: permission denied\n", id="os"),
+        pytest.param(KeyboardInterrupt(), 1, "\ntalekeeper: interrupted; what was finished is kept\n", id="ctrl-c"),
+        pytest.param(ValueError("odd"), 2, "talekeeper: unexpected ValueError: odd; this is a bug,", id="bug"),
+        pytest.param(click.UsageError("no such thing"), 2, "Usage: ", id="usage"),
+    ],
+)
+def test_a_fault_is_one_sentence_and_an_exit_code(
+    run_fault: RunFault, capsys: pytest.CaptureFixture[str], fault: BaseException, code: int, sentence: str
+) -> None:
+    result = run_fault(fault)
+
+    captured = capsys.readouterr()
+    assert result == code
+    assert captured.err.startswith(sentence)
+    assert "Traceback" not in captured.err + captured.out
+
+
+def test_strict_mode_shows_where_a_bug_is(run_fault: RunFault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TALEKEEPER_STRICT", "1")
+
+    with pytest.raises(ValueError, match="odd"):
+        run_fault(ValueError("odd"))
+
+
+def test_a_mistyped_command_is_told_its_likely_name(capsys: pytest.CaptureFixture[str]) -> None:
+    code = app.run(["sessiosn"])
+
+    assert code == 2
+    assert "Did you mean 'sessions'?" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
+    code = f"import sys; sys.argv[1:] = ['completion', 'bash']; {MAIN}"
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=write_end, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write_end)
+
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_program(shell: str) -> None:
+    result = CliRunner().invoke(app.cli, ["completion", shell])
+
+    assert result.exit_code == 0
+    assert "_TALEKEEPER_COMPLETE" in result.output
+
+
+def test_options_stand_before_or_after_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    @click.command()
+    @common
+    @pass_common
+    def command(options: Common) -> None:
+        seen.append((options.home, options.workspace, options.as_json, options.no_plugins))
+
+    monkeypatch.setattr(app.LazyGroup, "get_command", lambda *_: command)
+    before = app.run(["--home", "h", "--workspace", "w", "--json", "--no-plugins", "it"])
+    after = app.run(["it", "--home", "h", "--workspace", "w", "--json", "--no-plugins"])
+    both = app.run(["--home", "g", "--workspace", "w", "--json", "it", "--home", "h", "--no-plugins"])
+
+    assert (before, after, both) == (0, 0, 0)
+    assert [(str(home), *rest) for home, *rest in seen] == [("h", "w", True, "")] * 3
+
+
+def test_the_table_names_modules_of_this_package() -> None:
+    assert all(isinstance(entry, Entry) and entry.target.startswith("talekeeper.cli.") for entry in COMMANDS.values())

@@ -1,0 +1,71 @@
+"""What goes to a terminal cannot command it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from talekeeper.cli import screen
+
+
+@dataclass
+class Span:
+    """Any dataclass."""
+
+    start: int
+    end: int
+
+
+@given(st.text())
+def test_cleaned_text_holds_no_control_or_direction_mark(text: str) -> None:
+    cleaned = screen.clean(text)
+
+    assert all(c in "\n\t" or unicodedata.category(c) != "Cc" for c in cleaned)
+    assert not {"\u202e", "\u2066", "\u200f"} & set(cleaned)
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Mn"])))
+def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
+    assert screen.clean(text) == text
+
+
+@pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("小明", 4), ("e\u0301", 1), ("", 0)])
+def test_columns_are_counted_as_a_terminal_does(text: str, columns: int) -> None:
+    assert screen.width(text) == columns
+
+
+def test_table_columns_stand_under_one_another(capsys: pytest.CaptureFixture[str]) -> None:
+    screen.table(["name", "n"], [["小明", 5], ["Mira", 10]], right=frozenset({1}))
+
+    assert capsys.readouterr().out.splitlines() == ["name   n", "小明   5", "Mira  10"]
+
+
+def test_marked_stretches_are_bold_and_the_rest_is_plain() -> None:
+    marked = screen.mark("the old bridge\x1b", [(4, 7)])
+
+    assert marked != "the old bridge"
+    assert click.unstyle(marked) == "the old bridge"
+
+
+def test_json_holds_dataclasses_paths_and_text_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    screen.emit({"bar": Span(1, 2), "path": Path("a/b"), "text": "小明", "set": frozenset({1})})
+
+    assert json.loads(capsys.readouterr().out) == {
+        "bar": {"start": 1, "end": 2},
+        "path": "a/b",
+        "text": "小明",
+        "set": [1],
+    }
+
+
+def test_progress_draws_nothing_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    with screen.progress("importing", 10) as reach:
+        reach(10)
+
+    assert capsys.readouterr() == ("", "")
