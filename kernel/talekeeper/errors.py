@@ -24,6 +24,27 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+__all__ = [
+    "Busy",
+    "Conflict",
+    "ContextClosed",
+    "HeldAcrossCall",
+    "ImportFileError",
+    "InputError",
+    "LimitReached",
+    "ManifestError",
+    "NotFound",
+    "ParameterError",
+    "PermissionDenied",
+    "PluginError",
+    "Retry",
+    "Skip",
+    "StoreError",
+    "StoreUnusable",
+    "TalekeeperError",
+    "UserError",
+]
+
 
 class TalekeeperError(Exception):
     """One sentence for a person, and the data it was made from.
