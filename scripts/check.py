@@ -5,13 +5,14 @@
     python scripts/check.py --only lint     one step, or several: --only lint --only mypy
     python scripts/check.py --skip wheel    all but one
 
-Wants an environment with `pip install -e '.[dev]'`. Every step runs, whatever an earlier one said; one failure makes the
-exit code 1. The last lines are the closing lines of the test runs.
+Wants an environment with `pip install -e '.[dev]'`. Every step runs, whatever an earlier one said; one failure makes
+the exit code 1. The last lines are the closing lines of the test runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import filecmp
 import importlib.util
 import re
 import shutil
@@ -85,8 +86,15 @@ def check_borders(run: Run) -> bool:
 
 
 def check_generated(run: Run) -> bool:
-    """Each generator would write what is there."""
-    return every(run.call(sys.executable, script, "--check") for script in sorted(ROOT.glob("scripts/generate_*.py")))
+    """Every scripts/make_*.py, run in a copy of the tree, writes what is there."""
+    with tempfile.TemporaryDirectory(prefix="talekeeper-generated-") as name:
+        copy = Path(name) / "tree"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "node_modules"))
+        ran = every(run.call(sys.executable, script, cwd=copy) for script in sorted(copy.glob("scripts/make_*.py")))
+        stale = [path for path in sorted(copy.rglob("*.*")) if path.is_file() and differs(path, copy)]
+    for path in stale:
+        print(f"{path.relative_to(copy)} is not what its script writes; run the script again")
+    return ran and not stale
 
 
 def check_tests(run: Run) -> bool:
@@ -114,6 +122,12 @@ def tests_alone(sdist: Path, target: Path) -> Path:
     for package in [tree / "kernel", *tree.glob("plugins/*/talekeeper_*")]:
         shutil.rmtree(package)
     return tree
+
+
+def differs(path: Path, copy: Path) -> bool:
+    """A file of the copied tree is not, byte for byte, what stands in its place."""
+    original = ROOT / path.relative_to(copy)
+    return not original.is_file() or not filecmp.cmp(path, original, shallow=False)
 
 
 def every(verdicts: Iterable[bool]) -> bool:

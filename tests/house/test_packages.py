@@ -1,0 +1,69 @@
+"""What the distribution holds and what importing it costs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HEAVY = {"numpy", "sqlite_utils", "httpx", "jsonschema", "mcp", "starlette"}
+
+
+def test_every_package_says_that_it_is_typed(packages: dict[str, Path]) -> None:
+    untyped = [name for name, folder in packages.items() if not (folder / "py.typed").is_file()]
+
+    assert untyped == []
+
+
+def test_bundled_plugins_announce_themselves_like_any_other(
+    pyproject: dict[str, Any], packages: dict[str, Path]
+) -> None:
+    declared: dict[str, str] = pyproject["project"]["entry-points"]["talekeeper.plugins"]
+
+    installed = {entry.name: entry.value for entry in entry_points(group="talekeeper.plugins")}
+
+    assert installed.items() >= declared.items()
+    assert sorted(declared.values()) == sorted(path.name for name, path in packages.items() if "plugins/" in name)
+
+
+def test_each_bundled_plugin_has_its_manifest_in_the_package(packages: dict[str, Path]) -> None:
+    without = [
+        name for name, folder in packages.items() if "plugins/" in name and not (folder / "plugin.toml").is_file()
+    ]
+
+    assert without == []
+
+
+@pytest.mark.parametrize("module", ["talekeeper", "talekeeper.errors", "talekeeper.cli"])
+def test_importing_loads_nothing_heavy(module: str) -> None:
+    code = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert HEAVY & set(loaded) == set()
+
+
+@pytest.mark.parametrize("name", ["talekeeper.api", "talekeeper.errors"])
+def test_public_modules_list_what_they_export(name: str) -> None:
+    module = importlib.import_module(name)
+
+    listed: list[str] = module.__all__
+
+    own = {
+        key
+        for key, value in vars(module).items()
+        if not key.startswith("_") and not inspect.ismodule(value) and _is_ours(value)
+    }
+    assert len(listed) == len(set(listed))
+    assert own <= set(listed)
+    assert [key for key in listed if not hasattr(module, key)] == []
+
+
+def _is_ours(value: object) -> bool:
+    return str(getattr(value, "__module__", "")).partition(".")[0] == "talekeeper"
