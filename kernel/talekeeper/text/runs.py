@@ -1,0 +1,118 @@
+"""Cuts normalised text into runs: what one class of script holds together, before anything is counted.
+
+Five classes: words with digits and numbers; Han with kana; Hangul; Thai, Lao, Khmer, Burmese, which put no spaces
+between words; emoji. One pass, linear whatever the text: every repeat is possessive.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache, lru_cache
+
+_NUMBER = r"[0-9]++(?:[.:/,-][0-9]++)++"
+_ASCII = re.compile(rf"{_NUMBER}|[a-z0-9]++(?:'[a-z0-9]++)*+")
+
+# Han of all planes with 々〆〇, kana with ー, bopomofo; the blocks run on to 3FFFF, where only Han is to come.
+_CJK = (
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00017000-\U00018dff\U0001aff0-\U0001b2ff\U00020000-\U0003ffff"
+)
+_HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7fb"
+_SPACELESS = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u17d7"
+    "\u17dc\u17dd\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"
+)
+# Vowels and signs that stand on a base, and the two signs that put the next consonant under it.
+_ON_BASE = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060"
+    "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\ua9e5\uaa7b-\uaa7d"
+)
+_CLUSTER = re.compile(rf".(?:[\u1039\u17d2][^{_ON_BASE}]|[{_ON_BASE}])*+")
+_EMOJI = "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+# Where letters of the classes above end or none are, so that the search for word letters may skip it.
+_WORD_BLOCKS = (
+    *(range(0x80, 0xE00), range(0xF00, 0x1000), range(0x10A0, 0x1100), range(0x1200, 0x1780), range(0x1800, 0x2190)),
+    *(range(0x2C00, 0x2E30), range(0xA000, 0xA960), range(0xA980, 0xA9E0), range(0xAA00, 0xAA60)),
+    *(range(0xAA80, 0xAC00), range(0xFB00, 0xFF00)),
+)
+_HIGH_MARK_BLOCKS = (
+    range(0x10100, 0x12000),
+    range(0x16A00, 0x17000),
+    range(0x1BC00, 0x1BD00),
+    range(0x1E000, 0x1EF00),
+)
+
+
+class Script(Enum):
+    """How the terms of a run are made."""
+
+    WORD = "a word or number"
+    CJK = "overlapping pairs, and single characters in their own space"
+    CLUSTERS = "overlapping pairs of clusters"
+    EMOJI = "itself"
+
+
+def find_runs(text: str) -> list[str]:
+    """The runs of normalised text in order."""
+    return _ASCII.findall(text) if text.isascii() else _any_script()(text)
+
+
+def script_of(run: str) -> Script:
+    """The class of a run that is not ASCII, told by its first character."""
+    return _script_of(run[0])
+
+
+def clusters(run: str) -> list[str]:
+    """A run of `Script.CLUSTERS` as bases with what stands on them."""
+    return _CLUSTER.findall(run)
+
+
+@cache
+def _any_script() -> Callable[[str], list[str]]:
+    """Compiled at the first text that is not ASCII (a few milliseconds)."""
+    # Python's \w leaves out combining marks, which tears words of many scripts apart. Letters and marks of the lower
+    # plane stand in one explicit class, which the engine looks up at once; those above, rare, cost a walk each.
+    word = "a-z0-9" + _ranges(code for code in _codes(_WORD_BLOCKS) if chr(code).isalnum() or _is_mark(code))
+    marks = _ranges(code for code in _codes(_HIGH_MARK_BLOCKS) if _is_mark(code))
+    above = rf"(?=[\U00010000-\U0001efff])(?:[^\W\0-\uffff{_CJK}]|[{marks}])++"
+    pattern = rf"{_NUMBER}|[{word}]++(?:'[{word}]++)*+|[{_CJK}]++|[{_HANGUL}]++|[{_SPACELESS}]++|{_EMOJI}|{above}"
+    return re.compile(pattern).findall
+
+
+def _is_mark(code: int) -> bool:
+    return unicodedata.category(chr(code))[0] == "M"
+
+
+def _codes(blocks: tuple[range, ...]) -> Iterator[int]:
+    for block in blocks:
+        yield from block
+
+
+def _ranges(codes: Iterator[int]) -> str:
+    """Ascending code points as the inside of a character class."""
+    spans: list[list[int]] = []
+    for code in codes:
+        if spans and code == spans[-1][1] + 1:
+            spans[-1][1] = code
+        else:
+            spans.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
+
+
+_CLASSES = tuple(
+    (re.compile(pattern), script)
+    for pattern, script in (
+        (f"[{_CJK}{_HANGUL}]", Script.CJK),
+        (f"[{_SPACELESS}]", Script.CLUSTERS),
+        (_EMOJI, Script.EMOJI),
+    )
+)
+
+
+@lru_cache(4096)
+def _script_of(character: str) -> Script:
+    return next((script for pattern, script in _CLASSES if pattern.match(character)), Script.WORD)

@@ -1,0 +1,101 @@
+"""From text to terms: what a document counts and what a query asks for.
+
+`document_terms` feeds the index, `query_terms` the search; both see every run the same way, so a query finds the words
+it was taken from. Stop words are counted in documents and left out of queries only.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from operator import add
+from typing import NamedTuple
+
+from talekeeper.text.normalise import normalise
+from talekeeper.text.runs import Script, clusters, find_runs, script_of
+from talekeeper.text.stem import STEMMER_VERSION
+from talekeeper.text.stopwords import STOP_CHARACTERS, STOP_WORDS
+from talekeeper.text.terms import Terms
+from talekeeper.text.words import TOKEN_LIMIT, split_word, word_terms
+
+# Raised with every change that gives any text other terms.
+_VERSION = 1
+TOKENS_FINGERPRINT = f"talekeeper-{_VERSION} pystemmer-{STEMMER_VERSION} unicode-{unicodedata.unidata_version}"
+"""Two indexes with equal fingerprints hold the same terms for the same text."""
+
+SINGLE = "\x01"
+"""Stands before a term that is a single CJK character; no text can hold it inside a word."""
+_COUNT_LIMIT = 255
+_TELLING_PAIRS = 2
+
+
+def document_terms(*texts: str) -> Terms:
+    """The terms of a passage made of several texts (its words, its speaker, its date); nothing runs across two of them.
+
+    Takes any strings, lone surrogates and NUL included; linear in their size.
+    """
+    counts: dict[str, int] = {}
+    length = 0
+    for text in texts:
+        for run, times in Counter(find_runs(normalise(text))).items():
+            terms = _terms_of(run)
+            length += len(terms) * times
+            for term in (*terms, *_singles_of(run)):
+                counts[term] = counts.get(term, 0) + times
+    if length > _COUNT_LIMIT:
+        counts = {term: min(count, _COUNT_LIMIT) for term, count in counts.items()}
+    return Terms(counts, length)
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """The terms to look for, each once, in the order of the text.
+
+    Stop words are left out, and CJK pairs that touch a stop character where two others remain; a text of nothing else
+    keeps them all.
+    """
+    asked = [part for run in find_runs(normalise(text)) for part in _asked_of(run)]
+    telling_pairs = {part.term for part in asked if part.is_pair and not part.is_stop}
+    pairs_suffice = len(telling_pairs) >= _TELLING_PAIRS
+    wanted = [part.term for part in asked if not part.is_stop or (part.is_pair and not pairs_suffice)]
+    return tuple(dict.fromkeys(wanted or [part.term for part in asked]))
+
+
+class _Asked(NamedTuple):
+    term: str
+    is_stop: bool
+    is_pair: bool = False
+
+
+def _asked_of(run: str) -> Iterator[_Asked]:
+    script = Script.WORD if run.isascii() else script_of(run)
+    if script is Script.WORD:
+        for token, term in zip(split_word(run), word_terms(run), strict=True):
+            yield _Asked(term, token in STOP_WORDS)
+    else:
+        for term in _terms_of(run):
+            is_stop = script is Script.CJK and not STOP_CHARACTERS.isdisjoint(term)
+            yield _Asked(term, is_stop, is_pair=script is Script.CJK and len(run) > 1)
+
+
+def _terms_of(run: str) -> Sequence[str]:
+    if run.isascii():
+        return word_terms(run)
+    match script_of(run):
+        case Script.WORD:
+            return word_terms(run)
+        case Script.CJK:
+            return (SINGLE + run,) if len(run) == 1 else list(map(add, run, run[1:]))
+        case Script.CLUSTERS:
+            parts = clusters(run)
+            return [(one + two)[:TOKEN_LIMIT] for one, two in pairwise(parts)] or [run[:TOKEN_LIMIT]]
+        case Script.EMOJI:
+            return (run,)
+
+
+def _singles_of(run: str) -> Sequence[str]:
+    """What a document also counts of a CJK run of several characters."""
+    if run.isascii() or len(run) == 1 or script_of(run) is not Script.CJK:
+        return ()
+    return [SINGLE + character for character in run]
