@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from functools import cache, lru_cache
+
+from talekeeper.text.codepoints import codes, ranges
 
 _NUMBER = r"[0-9]++(?:[.:/,-][0-9]++)++"
 _ASCII = re.compile(rf"{_NUMBER}|[a-z0-9]++(?:'[a-z0-9]++)*+")
@@ -33,18 +35,11 @@ _ON_BASE = (
 )
 _CLUSTER = re.compile(rf".(?:[\u1039\u17d2][^{_ON_BASE}]|[{_ON_BASE}])*+")
 _EMOJI = "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
-# Where letters of the classes above end or none are, so that the search for word letters may skip it.
+# Where letters and marks of other scripts stand; between these blocks there are none or those of the classes above.
 _WORD_BLOCKS = (
-    *(range(0x80, 0xE00), range(0xF00, 0x1000), range(0x10A0, 0x1100), range(0x1200, 0x1780), range(0x1800, 0x2190)),
-    *(range(0x2C00, 0x2E30), range(0xA000, 0xA960), range(0xA980, 0xA9E0), range(0xAA00, 0xAA60)),
-    *(range(0xAA80, 0xAC00), range(0xFB00, 0xFF00)),
+    "80-DFF F00-FFF 10A0-10FF 1200-177F 1800-218F 2C00-2E2F A000-A95F A980-A9DF AA00-AA5F AA80-ABFF FB00-FEFF"
 )
-_HIGH_MARK_BLOCKS = (
-    range(0x10100, 0x12000),
-    range(0x16A00, 0x17000),
-    range(0x1BC00, 0x1BD00),
-    range(0x1E000, 0x1EF00),
-)
+_HIGH_MARK_BLOCKS = "10100-11FFF 16A00-16FFF 1BC00-1BCFF 1E000-1EEFF"
 
 
 class Script(Enum):
@@ -76,8 +71,8 @@ def _any_script() -> Callable[[str], list[str]]:
     """Compiled at the first text that is not ASCII (a few milliseconds)."""
     # Python's \w leaves out combining marks, which tears words of many scripts apart. Letters and marks of the lower
     # plane stand in one explicit class, which the engine looks up at once; those above, rare, cost a walk each.
-    word = "a-z0-9" + _ranges(code for code in _codes(_WORD_BLOCKS) if chr(code).isalnum() or _is_mark(code))
-    marks = _ranges(code for code in _codes(_HIGH_MARK_BLOCKS) if _is_mark(code))
+    word = "a-z0-9" + ranges(code for code in codes(_WORD_BLOCKS) if chr(code).isalnum() or _is_mark(code))
+    marks = ranges(code for code in codes(_HIGH_MARK_BLOCKS) if _is_mark(code))
     above = rf"(?=[\U00010000-\U0001efff])(?:[^\W\0-\uffff{_CJK}]|[{marks}])++"
     pattern = rf"{_NUMBER}|[{word}]++(?:'[{word}]++)*+|[{_CJK}]++|[{_HANGUL}]++|[{_SPACELESS}]++|{_EMOJI}|{above}"
     return re.compile(pattern).findall
@@ -85,22 +80,6 @@ def _any_script() -> Callable[[str], list[str]]:
 
 def _is_mark(code: int) -> bool:
     return unicodedata.category(chr(code))[0] == "M"
-
-
-def _codes(blocks: tuple[range, ...]) -> Iterator[int]:
-    for block in blocks:
-        yield from block
-
-
-def _ranges(codes: Iterator[int]) -> str:
-    """Ascending code points as the inside of a character class."""
-    spans: list[list[int]] = []
-    for code in codes:
-        if spans and code == spans[-1][1] + 1:
-            spans[-1][1] = code
-        else:
-            spans.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
 _CLASSES = tuple(

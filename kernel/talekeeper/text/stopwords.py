@@ -1,7 +1,8 @@
 """Words and characters a query does not look for unless it holds nothing else. Documents count them all.
 
-A word is stopped whatever the language around it, so a word of one language that names something in another is not here
-(German "war", French "pour", Spanish "era"), nor is "may", which is a month. Spelled as `normalise` leaves them, apostrophes off.
+A word is stopped whatever the language around it, so a word of one language that names something in another is not
+here (German "war", French "pour", Spanish "era"), nor is "may", which is a month. Spelled as `normalise` leaves them,
+apostrophes off.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ whats when where which while who whom whose why will with wont would wouldnt yes
 yourself yourselves youve
 """
 _GERMAN = """
-aber auch auf aus bei bist dass dem der diese dieser dieses du ein eine einem einen einer ich ihr ist mit nach nicht noch
-oder sich sie sind uber und uns von wer wie wir wird zu zum zur
+aber auch auf aus bei bist dass dem der diese dieser dieses du ein eine einem einen einer ich ihr ist mit nach nicht
+noch oder sich sie sind uber und uns von wer wie wir wird zu zum zur
 """
 _FRENCH = "aux avec cette dans des elles et il ils je le les leur ne nous ou par pas que qui ses sont sur une vous"
 _SPANISH = "cual cuando donde el ellos en esta este las muy para pero por porque quien y ya"
