@@ -1,0 +1,98 @@
+"""Documents as the store keeps them: JSON in one form, so that equal values are equal bytes on every engine.
+
+Keys are sorted, nothing is padded, characters stand as they are. Refused, with the place named: NaN and infinities,
+integers that a double cannot hold exactly, a key given twice, NUL and lone surrogates, nesting deeper than 64.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from talekeeper.errors import ParameterError
+from talekeeper.text import check_text
+
+MAX_DEPTH = 64
+MAX_INTEGER = 2**53 - 1  # the largest an IEEE double, and so every JSON reader, keeps exact (RFC 8259, section 6)
+_LONGEST_INTEGER = len(str(-MAX_INTEGER))
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+
+
+def dumps(value: object, field: str) -> str:
+    """The canonical text of plain JSON data; raises `ParameterError` naming `field` and the place inside it."""
+    plain = _plain(value, field, 0)
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def loads(text: str, field: str) -> Any:
+    """Reads a document from outside, as strictly as `dumps` writes; raises `ParameterError` naming `field`."""
+    if _too_deep(text):
+        raise ParameterError(field, f"the JSON is nested deeper than {MAX_DEPTH}")
+
+    def number(digits: str) -> int:
+        if len(digits) > _LONGEST_INTEGER:
+            raise ParameterError(field, f"an integer of {len(digits)} digits is out of range")
+        return int(digits)
+
+    def constant(name: str) -> NoReturn:
+        raise ParameterError(field, f"{name} is not allowed in JSON")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+            raise ParameterError(field, f"the key {twice!r} is given twice")
+        return found
+
+    try:
+        value = json.loads(text, parse_int=number, parse_constant=constant, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise ParameterError(field, f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+    return _plain(value, field, 0)
+
+
+def _plain(value: object, place: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return check_text(value, place)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if not -MAX_INTEGER <= value <= MAX_INTEGER:
+            raise ParameterError(place, "the integer is out of range", cure="keep it within ±(2^53 - 1), or use a string")
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ParameterError(place, f"{value} is not allowed in JSON")
+        return value
+    if depth == MAX_DEPTH and isinstance(value, Mapping | list | tuple):
+        raise ParameterError(place, f"the value is nested deeper than {MAX_DEPTH}")
+    if isinstance(value, Mapping):
+        return {_key(key, place): _plain(item, f"{place}/{key}", depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{place}/{position}", depth + 1) for position, item in enumerate(value)]
+    raise ParameterError(place, f"a value of type {type(value).__name__} is not JSON")
+
+
+def _key(key: object, place: str) -> str:
+    if not isinstance(key, str):
+        raise ParameterError(place, f"the key {key!r} is not a string")
+    return check_text(key, place)
+
+
+def _too_deep(text: str) -> bool:
+    """Counts brackets outside strings before any parser recurses over them."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        if found[0] in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif found[0] in "]}":
+            depth -= 1
+    return False

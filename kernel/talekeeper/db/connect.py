@@ -1,0 +1,142 @@
+"""Opens connections to an existing database file and refuses, with a reason, one that must not be used."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
+
+from talekeeper.db.faults import explain
+from talekeeper.db.publish import PRIVATE
+from talekeeper.errors import StoreUnusable
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database as Connection
+
+Synchronous = Literal["FULL", "NORMAL", "OFF"]
+
+APPLICATION_ID = 0x54616C65  # "Tale", in the file's header: tells our databases from other programs'
+OLDEST_SQLITE = (3, 38, 0)
+_HEADER = 100
+_MAGIC = b"SQLite format 3\0"
+_WAL_KEPT = 64 * 1024 * 1024  # bytes; a longer write-ahead log is cut back to this after a checkpoint
+_STATEMENTS = 256
+_RESTORE = "restore a backup, or move the file away to begin anew"
+
+
+def check_sqlite() -> None:
+    """Refuses an SQLite that is too old for the SQL used here."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE[:2]))
+        raise StoreUnusable(
+            f"this Python has SQLite {sqlite3.sqlite_version}, and {wanted} or newer is needed",
+            cure="install a newer Python or SQLite",
+        )
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is not a whole database of ours and of this user, by its header and size alone.
+
+    Looking before SQLite does, because SQLite takes an empty file for a new database.
+    """
+    where = str(path)
+    try:
+        state = path.stat()
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except OSError as error:
+        raise StoreUnusable(
+            f"the database cannot be read ({error.strerror})", where=where, cure="check the file and its permissions"
+        ) from error
+    if not stat.S_ISREG(state.st_mode):
+        raise StoreUnusable("the database is not a regular file", where=where, cure=_RESTORE)
+    if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
+        raise StoreUnusable(
+            "the database belongs to another user", where=where, cure="run as its owner, or choose another home"
+        )
+    if not header.startswith(_MAGIC) or len(header) < _HEADER:
+        fault = "the database is empty" if not header else "the database is damaged or not a database at all"
+        raise StoreUnusable(fault, where=where, cure=_RESTORE)
+    if not _has_log(path) and state.st_size < _promised_size(header):
+        raise StoreUnusable("the database is cut short", where=where, cure=_RESTORE)
+    # Asked here because SQLite would open a read-only file without a word and fail at the first write.
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise StoreUnusable("the database cannot be written", where=where, cure="make the file and its folder writable")
+    if os.name == "posix" and stat.S_IMODE(state.st_mode) != PRIVATE:
+        path.chmod(PRIVATE)
+
+
+def check_absent(path: Path) -> None:
+    """Refuses to make a new database where the log of a lost one still lies."""
+    if _has_log(path):
+        raise StoreUnusable(
+            "the database is missing, but its write-ahead log is still there", where=str(path), cure=_RESTORE
+        )
+
+
+def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0, writable: bool = True) -> Connection:
+    """A connection to a file that exists; `wait` is in seconds, for a lock held by another connection."""
+    from sqlite_utils import Database as Connection  # noqa: PLC0415 -- brings numpy; only who opens a database pays
+
+    raw = sqlite3.connect(
+        f"file:{quote(str(path.absolute()))}?mode=rw",
+        uri=True,
+        timeout=wait,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_STATEMENTS,
+    )
+    try:
+        connection = Connection(raw, execute_plugins=False)
+        for pragma in _pragmas(synchronous, writable=writable):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        raw.close()
+        raise
+    return connection
+
+
+def open_checked(path: Path, *, synchronous: Synchronous = "FULL") -> Connection:
+    """A writable connection to a file that passed every check but its version's."""
+    check_file(path)
+    connection: Connection | None = None
+    try:
+        connection = connect(path, synchronous=synchronous)
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
+        raise explain(error, path) or error from error
+    if owner != APPLICATION_ID:
+        connection.close()
+        raise StoreUnusable("the database belongs to another program", where=str(path), cure="choose another home")
+    return connection
+
+
+def _pragmas(synchronous: Synchronous, *, writable: bool) -> list[str]:
+    shared = ["foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY"]
+    if not writable:
+        return [*shared, "query_only = ON"]
+    return [
+        *shared,
+        f"synchronous = {synchronous}",
+        "secure_delete = ON",
+        f"journal_size_limit = {_WAL_KEPT}",
+    ]
+
+
+def _has_log(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _promised_size(header: bytes) -> int:
+    """Bytes by the header's own account: page size (1 stands for 65,536) times pages (sqlite.org/fileformat2, 1.3)."""
+    page = int.from_bytes(header[16:18], "big")
+    return (65_536 if page == 1 else page) * int.from_bytes(header[28:32], "big")

@@ -1,0 +1,45 @@
+"""Makes a new database under a draft name first.
+
+Of several processes that begin at once one wins, and nobody ever sees an empty file that a crash could leave behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+from talekeeper.db.connect import APPLICATION_ID, check_absent, connect
+from talekeeper.db.faults import explain
+from talekeeper.db.migrate import migrate
+from talekeeper.db.publish import draft_of, publish
+from talekeeper.errors import StoreUnusable
+
+
+def create(path: Path) -> None:
+    """Makes the database at `path`, unless somebody else has by then."""
+    check_absent(path)
+    try:
+        with draft_of(path) as draft:
+            _build(draft)
+            with contextlib.suppress(FileExistsError):
+                publish(draft, path)
+    except OSError as error:
+        raise StoreUnusable(
+            f"no database can be made here ({error.strerror})",
+            where=str(path),
+            cure="check that the folder exists, is writable and has space",
+        ) from error
+    except sqlite3.Error as error:
+        raise explain(error, path) or error from error
+
+
+def _build(draft: Path) -> None:
+    connection = connect(draft)
+    try:
+        # Both go into the header and stay: every later connection finds them.
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        migrate(connection, draft)
+    finally:
+        connection.close()

@@ -1,0 +1,236 @@
+"""The store's one door: `write` for one transaction at a time, `read` for a snapshot.
+
+Rooms above pass a function and get its result; they never hold a connection. A function may be run again, so it has no
+effect but on the database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from talekeeper.clock import Clock
+from talekeeper.db.backup import back_up
+from talekeeper.db.connect import Synchronous, check_sqlite, connect, open_checked
+from talekeeper.db.create import create
+from talekeeper.db.faults import explain, is_busy
+from talekeeper.db.gate import gate_for
+from talekeeper.db.guard import ensure_outside_write, write_open
+from talekeeper.db.migrate import migrate
+from talekeeper.db.publish import PRIVATE
+from talekeeper.db.transaction import SqliteTx
+from talekeeper.db.tx import Tx
+from talekeeper.errors import StoreError
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database as Connection
+
+T = TypeVar("T")
+
+WAIT = 30.0  # seconds a write waits for other processes before it gives up
+_LOOK = 1.0  # seconds of waiting after which the holder is named in a warning
+_log = logging.getLogger(__name__)
+
+
+class Database:
+    """One SQLite file. Threads may share it; a forked child must open its own."""
+
+    def __init__(self, path: Path, writer: Connection, clock: Clock, synchronous: Synchronous) -> None:
+        self.path = path
+        self.clock = clock
+        self._writer: Connection | None = writer
+        self._synchronous = synchronous
+        self._gate = gate_for(path)
+        self._pid = os.getpid()
+        self._idle: list[Connection] = []
+        self._mutex = threading.Lock()
+        self._trace: Callable[[str], None] | None = None
+        self._note = _HolderNote(path)
+
+    @classmethod
+    def open(cls, path: Path, *, clock: Clock, synchronous: Synchronous = "FULL", new: bool = True) -> Database:
+        """Opens the file, brings its schema up to date, or makes it when it is not there and `new` allows.
+
+        Raises `StoreUnusable` with the reason; a damaged, empty or foreign file is never replaced by a fresh one.
+        `synchronous` other than FULL is for measurements: a power cut may then lose the last commits.
+        """
+        check_sqlite()
+        ensure_outside_write("opening a database")
+        if new and not path.exists():
+            create(path)
+        writer = open_checked(path, synchronous=synchronous)
+        try:
+            migrate(writer, path)
+            writer.execute(f"PRAGMA busy_timeout = {int(_LOOK * 1000)}")
+            return cls(path, writer, clock, synchronous)
+        except sqlite3.Error as error:
+            writer.close()
+            raise explain(error, path) or error from error
+        except BaseException:
+            writer.close()
+            raise
+
+    def write(self, fn: Callable[[Tx], T], *, name: str) -> T:
+        """Runs `fn` in a write transaction and commits it; any exception rolls everything back.
+
+        `name` appears in warnings and in `HeldAcrossCall`. Waits up to 30 s for other processes, then raises `Busy`.
+        """
+        ensure_outside_write(f"the write '{name}'")
+        with self._gate.turn():
+            return self._until_free(fn, name)
+
+    def read(self, fn: Callable[[Tx], T]) -> T:
+        """Runs `fn` on one snapshot: what others commit meanwhile is not seen."""
+        ensure_outside_write("a read of its own")
+        with self._reader() as connection, self._explained():
+            connection.execute("BEGIN")
+            tx = SqliteTx(connection)
+            try:
+                return fn(tx)
+            finally:
+                tx.end()
+                connection.rollback()
+
+    def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> None:
+        """Copies the database as it is now to `target`, which must not exist; `progress(done, total)` is in pages."""
+        ensure_outside_write("a backup")
+        with self._reader() as connection, self._explained():
+            back_up(connection.conn, target, progress)
+
+    def integrity(self) -> list[str]:
+        """What SQLite finds wrong with the whole file, a line each; empty when it is sound. Reads all of it."""
+        with self._reader() as connection, self._explained():
+            faults = [row[0] for row in connection.execute("PRAGMA integrity_check(100)") if row[0] != "ok"]
+            strays = connection.execute("PRAGMA foreign_key_check").fetchall()
+            return faults + [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in strays]
+
+    def checkpoint(self) -> bool:
+        """Moves the write-ahead log into the file and empties it; False when a reader elsewhere is in the way."""
+        ensure_outside_write("a checkpoint")
+        with self._gate.turn(), self._explained():
+            busy, _, _ = self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of the file and of its write-ahead log."""
+        log = self.path.with_name(self.path.name + "-wal")
+        return self.path.stat().st_size, log.stat().st_size if log.exists() else 0
+
+    def trace(self, callback: Callable[[str], None] | None) -> None:
+        """Shows `callback` every statement from now on, values filled in; None stops it."""
+        self._trace = callback
+        with self._mutex:
+            for connection in (self._connection(), *self._idle):
+                connection.conn.set_trace_callback(callback)
+
+    def close(self) -> None:
+        """Empties the log into the file and lets go of it; a second call does nothing."""
+        if self._writer is None or self._pid != os.getpid():
+            return
+        with self._gate.turn():
+            writer, self._writer = self._writer, None
+            with self._mutex:
+                idle, self._idle = self._idle, []
+            for connection in (*idle, writer):
+                connection.close()
+            self._note.close()
+
+    def _until_free(self, fn: Callable[[Tx], T], name: str) -> T:
+        connection = self._connection()
+        started = time.monotonic()
+        warned = False
+        while True:
+            try:
+                return self._attempt(connection, fn, name)
+            except sqlite3.Error as error:
+                waited = time.monotonic() - started
+                if not is_busy(error) or waited >= WAIT:
+                    raise explain(error, self.path) or error from error
+            if not warned and waited >= _LOOK:
+                warned = True
+                _log.warning("the write '%s' is waiting for %s", name, self._note.read())
+
+    def _attempt(self, connection: Connection, fn: Callable[[Tx], T], name: str) -> T:
+        connection.execute("BEGIN IMMEDIATE")
+        tx = SqliteTx(connection)
+        started = time.monotonic()
+        try:
+            with write_open(name):
+                self._note.write(name)
+                result = fn(tx)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
+        finally:
+            tx.end()
+        held = time.monotonic() - started
+        if held >= _LOOK:
+            _log.warning("the write '%s' held the database for %.1f s", name, held)
+        return result
+
+    def _connection(self) -> Connection:
+        if self._writer is None:
+            raise StoreError("the database was used after it had been closed")
+        if self._pid != os.getpid():
+            raise StoreError("the database was used in a forked process", cure="open it again there")
+        return self._writer
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[Connection]:
+        self._connection()
+        with self._mutex:
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            with self._explained():
+                connection = connect(self.path, synchronous=self._synchronous, wait=WAIT, writable=False)
+            connection.conn.set_trace_callback(self._trace)
+        try:
+            yield connection
+        finally:
+            with self._mutex:
+                keep = self._writer is not None
+                if keep:
+                    self._idle.append(connection)
+            if not keep:
+                connection.close()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise explain(error, self.path) or error from error
+
+
+class _HolderNote:
+    """A small file beside the database in which each writer leaves its process and its write's name.
+
+    Only for the warning of those who wait: SQLite does not say who holds a lock.
+    """
+
+    _LENGTH = 96
+
+    def __init__(self, path: Path) -> None:
+        name = path.with_name(path.name + "-writer")
+        self._file = os.fdopen(os.open(name, os.O_CREAT | os.O_RDWR, PRIVATE), "r+b", buffering=0)
+
+    def write(self, name: str) -> None:
+        line = f"'{name}' of process {os.getpid()}".encode()[: self._LENGTH]
+        with contextlib.suppress(OSError):  # a full disk must not fail the write for the sake of its label
+            self._file.seek(0)
+            self._file.write(line.ljust(self._LENGTH))
+
+    def read(self) -> str:
+        self._file.seek(0)
+        return self._file.read(self._LENGTH).decode("utf-8", "replace").strip() or "another program"
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,50 @@
+"""Turns what SQLite reports into one sentence that says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from talekeeper.errors import Busy, Conflict, StoreError, StoreUnusable
+
+_PRIMARY = 0xFF  # extended result codes keep the primary code in their low byte
+_RESTORE = "restore a backup, or ask 'talekeeper doctor' what can still be read"
+
+_UNUSABLE: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_PERM: ("the database may not be accessed", "check the permissions of the file and its folder"),
+    sqlite3.SQLITE_READONLY: ("the database cannot be written", "make the file and its folder writable"),
+    sqlite3.SQLITE_IOERR: ("the disk reported an error while the database was used", "check the disk, then try again"),
+    sqlite3.SQLITE_CORRUPT: ("the database is damaged", _RESTORE),
+    sqlite3.SQLITE_NOTADB: ("the database is damaged or not a database at all", _RESTORE),
+    sqlite3.SQLITE_FULL: ("the disk is full", "free some space and try again; what was saved before is safe"),
+    sqlite3.SQLITE_CANTOPEN: ("the database cannot be opened", "check that its folder exists and is writable"),
+}
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether the same transaction may succeed when it is run again."""
+    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is at fault."""
+    return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def explain(error: sqlite3.Error, path: Path) -> StoreError | None:
+    """The error to raise instead, or None when it is a fault of ours and its traceback is wanted."""
+    code = _code(error)
+    if code in _UNUSABLE:
+        what, cure = _UNUSABLE[code]
+        return StoreUnusable(what, where=str(path), cure=cure)
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return Conflict(f"the store refused a row that is already there or refers to nothing ({error})")
+    if is_busy(error):
+        return Busy(
+            "another program has been writing the database for too long", where=str(path), cure="try again in a moment"
+        )
+    return None
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY

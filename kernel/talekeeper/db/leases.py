@@ -1,0 +1,108 @@
+"""Leases that the operating system gives back when their holder dies.
+
+A lease is an exclusive SQLite lock on a file of its own under the home's `leases` folder. Nothing else may open such a
+file: on POSIX, closing any other handle on it in the same process would drop the lock. Whoever takes a lease gets a
+higher fence than everybody before; the transaction that ends the work checks it, so a holder that was stopped, lost its
+lock and woke up again cannot commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from talekeeper.clock import iso
+from talekeeper.db.database import Database
+from talekeeper.db.faults import explain, is_busy
+from talekeeper.db.guard import ensure_outside_write
+from talekeeper.db.publish import PRIVATE
+from talekeeper.db.tx import Tx
+from talekeeper.errors import Busy, Conflict, StoreUnusable
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lease as taken; its fence tells it from every other taking of the same name."""
+
+    workspace: str
+    name: str
+    fence: int
+
+    def check(self, tx: Tx) -> None:
+        """Raises `Conflict` when somebody has taken the lease since."""
+        row = tx.one("SELECT fence FROM lease WHERE workspace = ? AND name = ?", (self.workspace, self.name))
+        if row is None or row[0] != self.fence:
+            raise Conflict(f"the lease '{self.name}' has been taken over", cure="begin again", lease=self.name)
+
+
+class Leases:
+    """Takes leases; their files lie in `folder`, their fences in the database."""
+
+    def __init__(self, folder: Path, db: Database) -> None:
+        self._folder = folder
+        self._db = db
+
+    @contextmanager
+    def hold(self, workspace: str, name: str, *, holder: str = "", wait: float = 0.0) -> Iterator[Lease]:
+        """Holds the lease for the block; raises `Busy` with `data["holder"]` when it is not free in `wait` seconds.
+
+        `holder` says who this is, for others to read; the process's number by default.
+        """
+        ensure_outside_write(f"taking the lease '{name}'")
+        handle = self._lock(workspace, name, wait)
+        try:
+            yield self._take(workspace, name, holder or f"process {os.getpid()}")
+        finally:
+            handle.close()
+
+    def holder(self, workspace: str, name: str) -> str:
+        """Who took the lease last, whether or not it is still held."""
+        row = self._db.read(
+            lambda tx: tx.one("SELECT holder FROM lease WHERE workspace = ? AND name = ?", (workspace, name))
+        )
+        return "" if row is None else str(row[0])
+
+    def _lock(self, workspace: str, name: str, wait: float) -> sqlite3.Connection:
+        path = self._path(workspace, name)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not path.exists():
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
+        except OSError as error:
+            raise StoreUnusable(f"no lease can be taken ({error.strerror})", where=str(path.parent)) from error
+        handle = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+        try:
+            handle.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            handle.close()
+            if not is_busy(error):
+                raise explain(error, path) or error from error
+            holder = self.holder(workspace, name)
+            who = f"by {holder}" if holder else "elsewhere"
+            raise Busy(f"'{name}' is held {who}", cure="try again when it has finished", holder=holder) from error
+        return handle
+
+    def _take(self, workspace: str, name: str, holder: str) -> Lease:
+        taken = iso(self._db.clock.now())
+
+        def take(tx: Tx) -> int:
+            tx.run(
+                "INSERT INTO lease(workspace, name, fence, holder, taken) VALUES (?, ?, 1, ?, ?) "
+                "ON CONFLICT(workspace, name) DO UPDATE "
+                "SET fence = lease.fence + 1, holder = excluded.holder, taken = excluded.taken",
+                (workspace, name, holder, taken),
+            )
+            row = tx.one("SELECT fence FROM lease WHERE workspace = ? AND name = ?", (workspace, name))
+            return 0 if row is None else int(row[0])
+
+        return Lease(workspace, name, self._db.write(take, name="take a lease"))
+
+    def _path(self, workspace: str, name: str) -> Path:
+        # A digest, because names hold slashes and file systems fold case.
+        digest = hashlib.sha256(f"{workspace}\0{name}".encode()).hexdigest()
+        return self._folder / f"{digest[:32]}.lease"
