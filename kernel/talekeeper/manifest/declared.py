@@ -16,7 +16,10 @@ ScopeName = Literal["session", "workspace", "preset"]
 
 @dataclass(frozen=True, slots=True)
 class SearchTable:
-    """`contributes.data.<namespace>.search`: which properties of a record are indexed, and how it is found."""
+    """`contributes.data.<namespace>.search`: which properties of a record are indexed, and how it is found.
+
+    `when` names a boolean property: a record in which it is false is not indexed; absent or true, it is.
+    """
 
     text: tuple[str, ...]
     title: str | None = None
@@ -57,7 +60,11 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class PluginManifest:
-    """A whole manifest. The tables of points other than `data` are kept as plain mappings, in file order."""
+    """A whole manifest.
+
+    The tables of points other than `data` are plain mappings in file order, defaults filled in; `parameters` of tools
+    and commands is the JSON Schema itself.
+    """
 
     id: str
     version: str

@@ -1,0 +1,12 @@
+"""The contribution points of this host: one module each, listed here and nowhere else."""
+
+from types import MappingProxyType
+
+from talekeeper.manifest.points import commands, data, importers, jobs, prompt, providers, settings, tools
+from talekeeper.manifest.points.point import Entry, Point, Rule, Scene
+
+POINTS = MappingProxyType(
+    {it.POINT.name: it.POINT for it in (data, tools, prompt, jobs, settings, commands, importers, providers)}
+)
+
+__all__ = ["POINTS", "Entry", "Point", "Rule", "Scene"]

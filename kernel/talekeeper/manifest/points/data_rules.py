@@ -1,0 +1,104 @@
+"""What holds for a namespace beyond the shape of its table: the record schema, the searched properties, the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from talekeeper.manifest import record_schema, schema_file, seeds, suggest
+from talekeeper.manifest.codes import across, contributions, style
+from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.names import quoted, visible
+from talekeeper.manifest.package import PathRefused
+from talekeeper.manifest.points.point import Scene
+from talekeeper.manifest.positions import Path
+from talekeeper.manifest.table import Table
+
+
+def _limits(scene: Scene) -> Iterator[Finding]:
+    for entry in scene.entries:
+        if entry.text("on-limit") == "oldest" and "limit" not in entry:
+            only = " of an append-only namespace" if entry.raw.get("append-only") is True else ""
+            message = f'on-limit = "oldest"{only} says what happens at a limit, and there is none'
+            yield Finding(contributions.OLDEST_OF_WHAT, entry.at("on-limit"), message)
+
+
+def _schemas(scene: Scene) -> Iterator[Finding]:
+    for entry in scene.entries:
+        loaded = schema_file.load(scene.package, entry, "schema")
+        yield from loaded.findings
+        if loaded.schema is not None:
+            yield from _searched(entry.table("search"), loaded.schema, entry.text("schema") or "")
+            yield from _seeded(scene, entry, loaded.schema)
+
+
+def _searched(search: Table, schema: Mapping[str, Any], file: str) -> Iterator[Finding]:
+    known = record_schema.properties(schema)
+    for key in ("text", "title", "speaker", "time", "tags", "when"):
+        for path, name in search.texts(key):
+            if name not in known:
+                listed = ", ".join(visible(it) for it in list(known)[:8]) or "no properties"
+                message = f"search.{key} names {quoted(name)}, which {visible(file)} does not have; it has {listed}"
+                yield Finding(across.NO_SUCH_PROPERTY, path, message, suggest.did_you_mean(name, known))
+            elif reason := _wrong_type(key, schema, known[name]):
+                yield Finding(across.NOT_SEARCHABLE, path, f"search.{key} names {quoted(name)}, {reason}")
+    yield from _twice(search)
+    yield from _optional(search, known, record_schema.required(schema))
+
+
+def _wrong_type(key: str, schema: Mapping[str, Any], declared: Any) -> str:
+    found = record_schema.types(schema, declared) - {"null"}
+    said = " or ".join(sorted(found)) or "of no declared type"
+    if key == "when":
+        return "" if found == {"boolean"} else f"which is {said} in the record schema, expected boolean"
+    if key != "tags":
+        return "" if found == {"string"} else f"which is {said} in the record schema, expected string"
+    items = record_schema.item_types(schema, declared)
+    if found == {"array"} and items == {"string"}:
+        return ""
+    said = f"array of {' or '.join(sorted(items)) or 'anything'}" if found == {"array"} else said
+    return f"which is {said} in the record schema, expected array of string"
+
+
+def _twice(search: Table) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for path, name in search.texts("text"):
+        if name in seen:
+            yield Finding(contributions.SAME_NAME, path, f"search.text lists {quoted(name)} twice")
+        seen.add(name)
+
+
+def _optional(search: Table, known: Mapping[str, Any], always: set[str]) -> Iterator[Finding]:
+    names = [name for _, name in search.texts("text")]
+    if names and all(name in known for name in names) and not always.intersection(names):
+        message = f"no record needs to have {' or '.join(map(quoted, names))}, and one without it is never found"
+        yield Finding(style.OFTEN_ABSENT, search.at("text"), message)
+
+
+def _seeded(scene: Scene, entry: Table, schema: Mapping[str, Any]) -> Iterator[Finding]:
+    pattern, path = entry.text("seed"), entry.at("seed")
+    if not pattern:
+        return
+    try:
+        files = scene.package.matching(pattern)
+    except PathRefused as refusal:
+        yield Finding(across.OUTSIDE, path, f"{quoted(pattern)} is not a path inside the package: {refusal}")
+        return
+    if not files:
+        yield Finding(across.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
+    survey = seeds.survey(scene.package, files, schema)
+    for fault in survey.faults:
+        yield Finding(across.BAD_SEED, path, fault)
+    yield from _too_long(entry, path, survey.lines)
+
+
+def _too_long(entry: Table, path: Path, lines: int) -> Iterator[Finding]:
+    limit = entry.whole("limit")
+    if entry.text("scope") in {None, "session"} and lines > seeds.SESSION_LINES:
+        message = f"the seed has {lines:,} lines, at most {seeds.SESSION_LINES} are loaded into a session"
+        yield Finding(across.SEED_TOO_LONG, path, message)
+    elif limit is not None and lines > limit:
+        yield Finding(across.SEED_TOO_LONG, path, f"the seed has {lines:,} lines, and limit is {limit:,}")
+
+
+RULES = (_limits, _schemas)

@@ -1,0 +1,41 @@
+"""`[[contributes.importers]]`: files the plugin can read into its namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from talekeeper.manifest.codes import contributions
+from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.names import FilePath, LocalName, quoted
+from talekeeper.manifest.points.point import Entry, Point, Scene
+from talekeeper.manifest.points.shared import names_once, needs_code
+
+
+class Importer(Entry):
+    """A kind of file the plugin reads into its own namespaces."""
+
+    id: Annotated[LocalName, Field(description="The name under which the code registers the importer.")]
+    match: Annotated[
+        list[FilePath], Field(min_length=1, max_length=50, description="File name patterns, such as *.json.")
+    ]
+
+
+def _patterns(scene: Scene) -> Iterator[Finding]:
+    for entry in scene.entries:
+        for path, pattern in entry.texts("match"):
+            if "/" in pattern or "\\" in pattern or "**" in pattern:
+                message = f"{quoted(pattern)} is compared with file names alone, so it can have no folders and no **"
+                yield Finding(contributions.MATCH_PATTERN, path, message)
+
+
+POINT = Point(
+    name="importers",
+    about="Files the plugin can read into its namespaces.",
+    shape=list[Importer],
+    rules=(names_once("id"), needs_code, _patterns),
+    named_by="id",
+    code=True,
+)

@@ -1,0 +1,110 @@
+"""Seed files: JSON Lines inside the package, one record a line, its key under `id`.
+
+`rows` is the one reading of a seed line; what checks seeds and what loads them both use it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from talekeeper.manifest.names import quoted, visible
+from talekeeper.manifest.package import Package
+from talekeeper.manifest.positions import pointer
+from talekeeper.manifest.record_schema import properties
+from talekeeper.manifest.schema_file import validator_of
+
+SIZE_LIMIT = 16 * 1024 * 1024
+SESSION_LINES = 200
+_KEY_LIMIT = 200
+_MOST_FAULTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SeedRow:
+    """One line: its number from 1, the record's key and value. `fault` says why there is none."""
+
+    line: int
+    key: str = ""
+    value: Mapping[str, Any] | None = None
+    fault: str = ""
+
+
+def rows(raw: bytes, schema: Mapping[str, Any]) -> Iterator[SeedRow]:
+    """The rows of one file; blank lines are skipped. `id` stays in the value only if the record schema has it.
+
+    The value's agreement with the schema is not checked here.
+    """
+    keep_id = "id" in properties(schema)
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.strip():
+            yield _row(number, line, keep_id=keep_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """All seed files of a namespace: how many records they hold and the first faults, each with file and line."""
+
+    lines: int
+    faults: tuple[str, ...]
+
+
+def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> Survey:
+    """Reads every line of the files and checks it against the record schema; stops after five faults."""
+    lines = 0
+    faults: list[str] = []
+    keys: dict[str, str] = {}
+    for file, row in _all_rows(package, files, schema):
+        lines += 1
+        where = f"{visible(file)}:{row.line}"
+        fault = row.fault or (f"{quoted(row.key)} stands at {keys[row.key]} already" if row.key in keys else "")
+        fault = fault or misfit(schema, row.value)
+        keys.setdefault(row.key, where)
+        if fault:
+            faults.append(f"{where}: {fault}")
+        if len(faults) == _MOST_FAULTS:
+            break
+    return Survey(lines, tuple(faults))
+
+
+def misfit(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
+    """Why a record does not fit its schema, in one sentence; an empty text when it does."""
+    error = next(validator_of(schema).iter_errors(value), None)
+    if error is None:
+        return ""
+    place = pointer(tuple(error.absolute_path))
+    return f"{visible(place)} {visible(error.message)[:200]}".strip()
+
+
+def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> Iterator[tuple[str, SeedRow]]:
+    for file in files:
+        raw = package.read(file, SIZE_LIMIT + 1)
+        if len(raw) > SIZE_LIMIT:
+            yield file, SeedRow(1, fault=f"the file is larger than {SIZE_LIMIT // 1024 // 1024} MiB")
+        else:
+            yield from ((file, row) for row in rows(raw, schema))
+
+
+def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
+    try:
+        value = json.loads(line.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        return SeedRow(number, fault=f"not JSON: {_reason(error)}")
+    if not isinstance(value, dict):
+        return SeedRow(number, fault="not a JSON object")
+    key = value.get("id")
+    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or "\0" in key:
+        return SeedRow(number, fault=f'no text of 1 to {_KEY_LIMIT} characters under "id"')
+    return SeedRow(number, key, value if keep_id else {name: it for name, it in value.items() if name != "id"})
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else visible(str(error))

@@ -1,0 +1,69 @@
+"""The model of a whole manifest, put together from the contribution points.
+
+The model says what a JSON schema can say, and the published schema is generated from it; everything else is a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from talekeeper.manifest.names import FilePath, HostName, Line, LocalName, ModuleName, PluginId, ReadTarget
+from talekeeper.manifest.points import POINTS, Entry, Point
+from talekeeper.manifest.points.point import WHOLE
+
+LEVEL = 1
+"""The manifest level of this host; a manifest says in `api` which level it was written for."""
+
+
+class Plugin(Entry):
+    """Who the plugin is."""
+
+    id: Annotated[PluginId, Field(description="Equals the entry point's name or the folder's name.")]
+    version: Annotated[Line, Field(description="The plugin's version (PEP 440), such as 0.1.0.")]
+    api: Annotated[int, WHOLE, Field(ge=1, le=1000, description="The manifest level it is written for.")]
+    requires_host: Annotated[
+        Line | None, Field(description="The Talekeeper versions it works with (PEP 440), such as >=0.1,<1.")
+    ] = None
+    summary: Annotated[Line | None, Field(description="One line for people who choose plugins.")] = None
+    module: Annotated[
+        ModuleName | None, Field(description="The module inside the package that registers code. Absent: data only.")
+    ] = None
+    requires: list[PluginId] = Field(default_factory=list, max_length=100, description="Plugins that must be active.")
+    optional: list[PluginId] = Field(default_factory=list, max_length=100, description="Plugins used when present.")
+
+
+class Permissions(Entry):
+    """Declared intent, enforced at the kernel's own doors."""
+
+    read: list[ReadTarget] = Field(
+        default_factory=list, max_length=200, description="Other plugins' namespaces, as plugin/namespace."
+    )
+    models: list[LocalName] = Field(default_factory=list, max_length=50, description="Model slots.")
+    files: list[FilePath] = Field(
+        default_factory=list, max_length=200, description="Paths and patterns inside the workspace folder."
+    )
+    http: list[HostName] = Field(default_factory=list, max_length=200, description="Hosts.")
+
+
+@lru_cache(maxsize=8)
+def _model(points: tuple[Point, ...]) -> type[BaseModel]:
+    fields: Any = {it.name: (Annotated[it.shape | None, Field(description=it.about)], None) for it in points}
+    contributes = create_model("Contributes", __base__=Entry, __doc__="What the plugin adds.", **fields)
+    return create_model(
+        "Manifest",
+        __base__=Entry,
+        __doc__="The manifest of a Talekeeper plugin, plugin.toml.",
+        plugin=(Annotated[Plugin, Field(description="Who the plugin is.")], ...),
+        contributes=(Annotated[contributes | None, Field(description="What the plugin adds.")], None),
+        permissions=(Annotated[Permissions | None, Field(description="What the plugin's code may use.")], None),
+        x=(Annotated[dict[str, Any] | None, Field(description="Free notes, never read by the host.")], None),
+    )
+
+
+def model(points: Mapping[str, Point] = POINTS) -> type[BaseModel]:
+    """The model for a set of contribution points; built once for each set."""
+    return _model(tuple(points.values()))
