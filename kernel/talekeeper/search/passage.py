@@ -65,7 +65,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`texts` are the query and its other wordings. Turn bounds are inclusive; a passage of unknown turn is outside any."""
+    """`texts` are the query and its other wordings.
+
+    Turn bounds are inclusive; a passage of unknown turn is outside any.
+    """
 
     texts: tuple[str, ...]
     parts: tuple[PartScope, ...]

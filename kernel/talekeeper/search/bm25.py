@@ -1,0 +1,93 @@
+"""Okapi BM25 on arrays, after Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
+
+    score = sum over terms of  idf · tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average length))
+    idf   = ln(1 + (N - df + 0.5) / (df + 0.5))
+
+This idf is never negative, so a passage has a score above 0 exactly where it shares a term with the query.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from talekeeper.search.arrays import Bytes, Column, Doubles, Positions, Singles
+
+# The optimum is flat and the same on two halves of the development conversations.
+K1 = 0.9
+B = 0.4
+
+Chunk = tuple[Positions, Bytes]
+"""Ascending positions that hold a term, and its frequency there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What the passages of one kind in scope have in common; `df` and `idf` by term."""
+
+    total: int
+    average: float
+    df: Mapping[str, int]
+    idf: Mapping[str, float]
+
+    @classmethod
+    def of(cls, total: int, length: int, df: Mapping[str, int]) -> Statistics:
+        """From the number of passages, the sum of their lengths and the passages a term is in."""
+        return cls(total, length / total if total else 0.0, df, {term: idf(total, held) for term, held in df.items()})
+
+
+def idf(total: int, df: int) -> float:
+    """Weight of a term that `df` of `total` passages hold."""
+    return math.log1p((total - df + 0.5) / (df + 0.5))
+
+
+def norm(length: Column, average: float) -> Doubles:
+    """The denominator without tf."""
+    share: Doubles = length / average if average else np.zeros(len(length))
+    return K1 * (1 - B + B * share)
+
+
+def weigh(tf: Doubles, idfs: Doubles, norms: Doubles) -> Doubles:
+    """What each term (columns) adds to the score of each passage (rows)."""
+    weights: Doubles = idfs * tf * (K1 + 1) / (tf + norms[:, np.newaxis])
+    return weights
+
+
+def rough_scores(
+    chunks: Mapping[str, Sequence[Chunk]], terms: Sequence[str], statistics: Statistics, lengths: Column
+) -> Singles:
+    """Scores of all passages in single precision: twice as fast at a million as double, and enough to pick from."""
+    scores = np.zeros(len(lengths), np.float32)
+    norms = norm(np.arange(int(lengths.max(initial=0)) + 1), statistics.average).astype(np.float32)
+    for term in terms:
+        weight = np.float32(statistics.idf[term] * (K1 + 1))
+        for positions, tfs in chunks.get(term, ()):
+            gain = tfs.astype(np.float32)
+            divisor = norms.take(lengths.take(positions))
+            divisor += gain
+            gain *= weight
+            gain /= divisor
+            scores[positions] += gain
+    return scores
+
+
+def frequencies(chunks: Mapping[str, Sequence[Chunk]], terms: Sequence[str], positions: Positions) -> Doubles:
+    """Term frequencies of ascending `positions` (rows) for `terms` (columns)."""
+    table = np.zeros((len(positions), len(terms)))
+    if len(positions):
+        for column, term in enumerate(terms):
+            for held, tfs in chunks.get(term, ()):
+                _look_up(held, tfs, positions, table[:, column])
+    return table
+
+
+def _look_up(held: Positions, tfs: Bytes, positions: Positions, into: Doubles) -> None:
+    if not len(held):
+        return
+    at = np.searchsorted(held, positions)
+    np.minimum(at, len(held) - 1, out=at)
+    found = held[at] == positions
+    into[found] = tfs[at[found]]

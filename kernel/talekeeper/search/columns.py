@@ -1,0 +1,127 @@
+"""What filters and lengths need of every passage, as one array a column; a row is a passage's *position*.
+
+Positions run through a partition's segments and then its tail, in the order of passage numbers. A segment stores its
+columns as one blob: for each field below, in this order, n little-endian values. Four-byte fields come first, so that
+every array is aligned wherever the blob begins on a four-byte border.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from talekeeper.search.arrays import Column, Positions
+
+PERSON = 1  # bits of `flags`
+WITHDRAWN = 2
+LONGEST = 65_535  # tokens; a longer passage counts as this long
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Equally long arrays. `doc` ascends; `slot` is the first passage number of the passage's key."""
+
+    doc: Column
+    slot: Column
+    branch: Column
+    depth: Column
+    turn: Column
+    revision: Column
+    source: Column
+    length: Column
+    flags: Column
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+
+TYPES: dict[str, np.dtype[np.integer[Any]]] = {
+    "doc": np.dtype("<u4"),
+    "slot": np.dtype("<u4"),
+    "branch": np.dtype("<i4"),
+    "depth": np.dtype("<i4"),
+    "turn": np.dtype("<i4"),
+    "revision": np.dtype("<u4"),
+    "source": np.dtype("<u2"),
+    "length": np.dtype("<u2"),
+    "flags": np.dtype("u1"),
+}
+NAMES = tuple(field.name for field in fields(Columns))
+ROW_BYTES = sum(kind.itemsize for kind in TYPES.values())
+
+
+def from_rows(rows: Sequence[Sequence[int]]) -> Columns:
+    """Turns rows with the values in the order of `NAMES` into columns."""
+    return Columns(*(np.array([row[i] for row in rows], TYPES[name]) for i, name in enumerate(NAMES)))
+
+
+def pack(columns: Columns) -> bytes:
+    """The blob of a segment."""
+    return b"".join(getattr(columns, name).astype(TYPES[name], copy=False).tobytes() for name in NAMES)
+
+
+def unpack(blob: bytes, n: int) -> Columns:
+    """Views into `blob`, read-only."""
+    arrays: list[Column] = []
+    start = 0
+    for name in NAMES:
+        arrays.append(np.frombuffer(blob, TYPES[name], n, start))
+        start += n * TYPES[name].itemsize
+    return Columns(*arrays)
+
+
+def take(columns: Columns, rows: Positions | slice) -> Columns:
+    """The chosen rows."""
+    return Columns(*(getattr(columns, name)[rows] for name in NAMES))
+
+
+class Shelf:
+    """Columns that grow at the end, shared by the states of a partition that have a beginning in common.
+
+    A state sees the first rows only, so rows put behind them do not disturb it.
+    """
+
+    def __init__(self, room: int = 0) -> None:
+        self._arrays = {name: np.empty(room, TYPES[name]) for name in NAMES}
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def view(self, n: int) -> Columns:
+        """The first `n` rows."""
+        return Columns(*(self._arrays[name][:n] for name in NAMES))
+
+    def extend(self, n: int, parts: Sequence[Columns]) -> Shelf:
+        """A shelf whose first `n` rows are this one's and whose next are those of `parts`; itself when it can be.
+
+        It cannot where somebody else has put other rows behind the first `n`.
+        """
+        more = sum(map(len, parts))
+        with self._lock:
+            if self._used == n:
+                self._append(n + more, parts)
+                return self
+        fresh = Shelf(_room(n + more))
+        fresh._append(n + more, [self.view(n), *parts])
+        return fresh
+
+    def _append(self, size: int, parts: Sequence[Columns]) -> None:
+        for name in NAMES:
+            array = self._arrays[name]
+            if size > len(array):
+                array = np.empty(_room(size), TYPES[name])
+                array[: self._used] = self._arrays[name][: self._used]
+                self._arrays[name] = array
+            start = self._used
+            for part in parts:
+                array[start : start + len(part)] = getattr(part, name)
+                start += len(part)
+        self._used = size
+
+
+def _room(size: int) -> int:
+    """A third more than asked, so that growing one by one costs O(1) a row."""
+    return size + size // 3 + 64

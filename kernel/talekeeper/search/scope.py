@@ -1,0 +1,155 @@
+"""Which passages of a partition a query may see, decided before any statistic is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from talekeeper.search.arrays import Bools, Bytes, Ints, Positions, Singles
+from talekeeper.search.columns import PERSON, WITHDRAWN, Columns
+from talekeeper.search.passage import Kind, PartScope, Query, Source
+from talekeeper.search.state import PartState
+
+OUTSIDE = 0
+_DEEPEST = 2**31 - 1
+
+
+def label_of(kind: Kind) -> int:
+    """What `Scope.labels` holds for a passage of this kind in scope."""
+    return kind + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a query asks of one partition; equal wishes have equal scopes."""
+
+    upto: frozenset[tuple[int, int]]
+    sources: tuple[Source, ...]
+    turn_from: int | None
+    turn_to: int | None
+    before_turn: int | None
+
+
+def wanted(query: Query, part: PartScope) -> Wanted:
+    """The wish of `query` for one of its partitions."""
+    return Wanted(frozenset(part.upto.items()), query.sources, query.turn_from, query.turn_to, query.before_turn)
+
+
+class Scope:
+    """The passages in scope. `labels` has, for each position, 0 outside or `label_of` its kind."""
+
+    def __init__(self, labels: Bytes, columns: Columns, weights: Singles) -> None:
+        self.labels = labels
+        self.counts = {kind: int(np.count_nonzero(labels == label_of(kind))) for kind in Kind}
+        self.lengths = {kind: self._total_length(columns, kind) for kind in Kind}
+        self._columns = columns
+        self._weights = weights
+
+    def is_whole(self, kind: Kind) -> bool:
+        """Whether every position of the partition is in scope and of this kind."""
+        return self.counts[kind] == len(self.labels)
+
+    @cached_property
+    def weights(self) -> Singles | None:
+        """The declared weight of each position's source; None where all are 1."""
+        return None if np.all(self._weights == 1) else self._weights.take(self._columns.source)
+
+    @cached_property
+    def along(self) -> Positions:
+        """Positions of the messages in scope, in the order of the lineage."""
+        held = np.flatnonzero(self.labels == label_of(Kind.MESSAGE))
+        depth = self._columns.depth[held]
+        return held if np.all(depth[1:] >= depth[:-1]) else held[np.argsort(depth, kind="stable")]
+
+    @cached_property
+    def places(self) -> Positions:
+        """Where in `along` a position stands; -1 for what is not in it."""
+        places = np.full(len(self.labels), -1, np.intp)
+        places[self.along] = np.arange(len(self.along))
+        return places
+
+    def _total_length(self, columns: Columns, kind: Kind) -> int:
+        if not self.counts[kind]:
+            return 0
+        if self.is_whole(kind):
+            return int(columns.length.sum(dtype=np.int64))
+        return int(columns.length[self.labels == label_of(kind)].sum(dtype=np.int64))
+
+
+def make_scope(state: PartState, wish: Wanted) -> Scope:
+    """Applies the filters of `wish`: deadness, lineage and source, then versions, then turns.
+
+    Versions are decided before turns are looked at: a version that lost does not come back because the winner's turn
+    is out of range.
+    """
+    columns = state.columns
+    labels, weights = _by_source(state, wish.sources)
+    labels *= (state.live & on_lineage(columns, dict(wish.upto))).view(np.uint8)
+    _drop_beaten_versions(columns, labels)
+    labels[(columns.flags & WITHDRAWN) != 0] = OUTSIDE
+    _apply_turns(columns, labels, wish)
+    return Scope(labels, columns, weights)
+
+
+def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Singles]:
+    """Labels of all passages by their source alone, and the weight of each source number."""
+    size = max(state.sources.values(), default=0) + 1
+    label_table = np.zeros(size, np.uint8)
+    weights = np.ones(size, np.float32)
+    for source in sources:
+        kind = Kind.RECORD if source.plugin else Kind.MESSAGE
+        number = state.sources.get((kind, source.plugin, source.namespace))
+        if number is not None:
+            label_table[number] = label_of(kind)
+            weights[number] = source.weight if kind is Kind.RECORD else 1
+    return label_table.take(state.columns.source), weights
+
+
+def on_lineage(columns: Columns, upto: Mapping[int, int]) -> Bools:
+    """True where `depth <= upto[branch]`; the root (0, -1) lies on every lineage."""
+    branches = int(columns.branch.max(initial=0)) + 1
+    limits = np.full(branches, -2, np.int32)
+    limits[0] = -1
+    for branch, depth in upto.items():
+        if branch < branches:
+            limits[branch] = max(limits[branch], min(depth, _DEEPEST))
+    return columns.depth <= limits.take(columns.branch)
+
+
+def _drop_beaten_versions(columns: Columns, labels: Bytes) -> None:
+    """Leaves, of the versions of a record's key on the lineage, the one that stands."""
+    later = columns.slot[(labels == label_of(Kind.RECORD)) & (columns.slot != columns.doc)]
+    if not len(later):
+        return
+    slots = np.unique(later)
+    records = np.flatnonzero(labels == label_of(Kind.RECORD))
+    rows = records[np.isin(columns.slot[records], slots)]
+    group = np.searchsorted(slots, columns.slot[rows])
+    revision = columns.revision[rows].astype(np.int64)
+    standing = revision >= _newest_by_person(columns, rows, group, revision, len(slots))
+    order = np.lexsort((revision, columns.depth[rows], standing, group))
+    is_last = np.append(group[order][1:] != group[order][:-1], True)
+    labels[rows[order[~is_last]]] = OUTSIDE
+
+
+def _newest_by_person(columns: Columns, rows: Positions, group: Positions, revision: Ints, groups: int) -> Ints:
+    """For each row, the highest revision a person wrote of its key on the lineage; -1 for none."""
+    newest = np.full(groups, -1, np.int64)
+    by_person = (columns.flags[rows] & PERSON) != 0
+    np.maximum.at(newest, group[by_person], revision[by_person])
+    return newest[group]
+
+
+def _apply_turns(columns: Columns, labels: Bytes, wish: Wanted) -> None:
+    turn = columns.turn
+    if wish.turn_from is not None:
+        labels[turn < wish.turn_from] = OUTSIDE
+    if wish.turn_to is not None:
+        labels[turn > wish.turn_to] = OUTSIDE
+    if wish.turn_from is not None or wish.turn_to is not None:
+        labels[turn < 0] = OUTSIDE
+    if wish.before_turn is not None:
+        labels[(turn >= wish.before_turn) & (labels == label_of(Kind.MESSAGE))] = OUTSIDE

@@ -1,0 +1,175 @@
+"""The best passages of one kind for one wording: picked roughly, scored exactly, put in order.
+
+Messages then go through the second stage (`neighbours`). A partition's part in a query is a `Field`; a passage is
+known by its field's number and its position there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from talekeeper.search.arrays import Doubles, Ints, Positions
+from talekeeper.search.bm25 import Chunk, Statistics, frequencies, norm, rough_scores, weigh
+from talekeeper.search.leaders import leaders
+from talekeeper.search.passage import Kind
+from talekeeper.search.scope import Scope, label_of
+from talekeeper.search.state import PartState
+
+Place = tuple[int, int]
+"""(field, position): a passage while a query runs."""
+KeyOf = Callable[[Sequence[Place]], Mapping[Place, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One partition of a query: its passages of one kind in scope, with the postings of all terms asked."""
+
+    state: PartState
+    scope: Scope
+    kind: Kind
+    chunks: Mapping[str, Sequence[Chunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """Rows are passages, best first once ordered; columns of `own` and `near` are `terms`.
+
+    `own` is a term's frequency in the passage, `near` what its neighbours add to it.
+    """
+
+    terms: tuple[str, ...]
+    statistics: Statistics
+    field: Positions
+    position: Positions
+    score: Doubles
+    own: Doubles
+    near: Doubles
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def places(self) -> list[Place]:
+        """The passages, in order."""
+        return list(zip(self.field.tolist(), self.position.tolist(), strict=True))
+
+    def rows(self, chosen: Positions) -> Shortlist:
+        """The chosen rows, in that order."""
+        return Shortlist(
+            self.terms,
+            self.statistics,
+            self.field[chosen],
+            self.position[chosen],
+            self.score[chosen],
+            self.own[chosen],
+            self.near[chosen],
+        )
+
+
+def narrow(chunks: Mapping[str, Sequence[Chunk]], scope: Scope, kind: Kind) -> Mapping[str, Sequence[Chunk]]:
+    """What of `chunks` is in scope and of `kind`."""
+    if scope.is_whole(kind):
+        return chunks
+    if not scope.counts[kind]:
+        return {}
+    return {term: [_narrow(chunk, scope, kind) for chunk in held] for term, held in chunks.items()}
+
+
+def _narrow(chunk: Chunk, scope: Scope, kind: Kind) -> Chunk:
+    inside = scope.labels.take(chunk[0]) == label_of(kind)
+    return chunk[0][inside], chunk[1][inside]
+
+
+def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str]) -> Statistics:
+    """Statistics of a kind over all partitions asked."""
+    return Statistics.of(
+        sum(field.scope.counts[kind] for field in fields),
+        sum(field.scope.lengths[kind] for field in fields),
+        {term: sum(len(chunk[0]) for field in fields for chunk in field.chunks.get(term, ())) for term in terms},
+    )
+
+
+def shortlist(fields: Sequence[Field], terms: tuple[str, ...], statistics: Statistics, k: int) -> Shortlist:
+    """At least the `k` best passages of all fields, unordered; scores include the weight of the source."""
+    lists = [_of_field(number, field, terms, statistics, k) for number, field in enumerate(fields)]
+    return join(terms, statistics, lists)
+
+
+def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortlist]) -> Shortlist:
+    """All rows, one list behind the other."""
+    if len(lists) == 1:
+        return lists[0]
+    nothing = np.empty(0, np.intp)
+    empty = Shortlist(
+        terms, statistics, nothing, nothing, np.empty(0), np.empty((0, len(terms))), np.empty((0, len(terms)))
+    )
+    every = [empty, *lists]
+    return Shortlist(
+        terms,
+        statistics,
+        np.concatenate([one.field for one in every]),
+        np.concatenate([one.position for one in every]),
+        np.concatenate([one.score for one in every]),
+        np.concatenate([one.own for one in every]),
+        np.concatenate([one.near for one in every]),
+    )
+
+
+def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Shortlist:
+    rough = rough_scores(field.chunks, terms, statistics, field.state.columns.length)
+    weights = field.scope.weights
+    if weights is not None:
+        rough *= weights
+    position = leaders(rough, k)
+    own = frequencies(field.chunks, terms, position)
+    score = exact(field, position, own, statistics, terms)
+    return Shortlist(
+        terms, statistics, np.full(len(position), number, np.intp), position, score, own, np.zeros_like(own)
+    )
+
+
+def exact(field: Field, position: Positions, tf: Doubles, statistics: Statistics, terms: Sequence[str]) -> Doubles:
+    """Scores in double precision, from a table of term frequencies."""
+    idfs = np.array([statistics.idf[term] for term in terms])
+    norms = norm(field.state.columns.length[position], statistics.average)
+    score: Doubles = weigh(tf, idfs, norms).sum(axis=1)
+    weights = field.scope.weights
+    return score if weights is None else score * weights[position]
+
+
+def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:
+    """The `k` best rows in order: higher score, later turn, deeper in the story, then key."""
+    turn = _column(found, fields, "turn")
+    depth = _column(found, fields, "depth")
+    ranking = np.lexsort((-depth, -turn, -found.score))
+    ranks = list(zip(found.score[ranking].tolist(), turn[ranking].tolist(), depth[ranking].tolist(), strict=True))
+    if len(ranks) > k:
+        end = k
+        while end < len(ranks) and ranks[end] == ranks[k - 1]:
+            end += 1
+        ranking, ranks = ranking[:end], ranks[:end]
+    if len(set(ranks)) < len(ranks):
+        ranking = _break_ties(found, ranking, ranks, key_of)
+    return found.rows(ranking[:k])
+
+
+def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
+    values = np.zeros(len(found), np.int64)
+    for number, field in enumerate(fields):
+        mine = found.field == number
+        values[mine] = getattr(field.state.columns, name)[found.position[mine]]
+    return values
+
+
+def _break_ties(
+    found: Shortlist, ranking: Positions, ranks: Sequence[tuple[float, int, int]], key_of: KeyOf
+) -> Positions:
+    places = found.rows(ranking).places()
+    keys = key_of(places)
+    result: list[int] = []
+    for _, run in groupby(range(len(ranks)), key=ranks.__getitem__):
+        result.extend(sorted(run, key=lambda row: (keys[places[row]], places[row])))
+    return ranking[np.array(result, np.intp)]

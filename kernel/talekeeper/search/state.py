@@ -1,0 +1,105 @@
+"""A partition in memory, as one snapshot of the database shows it."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from talekeeper.search.arrays import Bools
+from talekeeper.search.columns import ROW_BYTES, Columns, Shelf
+from talekeeper.search.passage import Kind
+from talekeeper.search.tail import Tail
+
+if TYPE_CHECKING:
+    from talekeeper.search.scope import Scope, Wanted
+
+SourceName = tuple[Kind, str, str]
+_SCOPES = 8
+_serial = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A segment and where its positions begin."""
+
+    id: int
+    lo: int
+    hi: int
+    n: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The segments of a partition, oldest first. `serial` is unique in the process, for caches to go by."""
+
+    segments: tuple[Held, ...]
+    serial: int = field(default_factory=_serial.__next__, compare=False)
+
+    @property
+    def size(self) -> int:
+        """Positions in segments."""
+        return self.segments[-1].start + self.segments[-1].n if self.segments else 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """The counters of a partition in one snapshot."""
+
+    id: int
+    docs: int
+    removals: int
+    layout: int
+    stamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A numbered row and the random stamp written with it: who finds both has the same history up to it."""
+
+    number: int
+    stamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """Never changes, so threads and snapshots can share it; a newer snapshot gets a state of its own built on it."""
+
+    row: PartRow
+    last_add: Mark | None
+    """The last passage that was in the tail; None when the tail was empty."""
+    last_removal: Mark | None
+    stack: Stack
+    shelf: Shelf
+    columns: Columns
+    live: Bools
+    tail: Tail
+    sources: Mapping[SourceName, int]
+    _scopes: OrderedDict[Wanted, Scope] = field(default_factory=OrderedDict["Wanted", "Scope"])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __len__(self) -> int:
+        return len(self.live)
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly what it holds in memory, scopes included."""
+        return len(self) * (ROW_BYTES + 1 + _SCOPES) + self.tail.nbytes + 4096
+
+    def scope(self, wanted: Wanted, make: Callable[[PartState, Wanted], Scope]) -> Scope:
+        """The scope made earlier for the same wish, or a new one."""
+        with self._lock:
+            found = self._scopes.get(wanted)
+            if found is not None:
+                self._scopes.move_to_end(wanted)
+                return found
+        made = make(self, wanted)
+        with self._lock:
+            self._scopes[wanted] = made
+            while len(self._scopes) > _SCOPES:
+                self._scopes.popitem(last=False)
+        return made

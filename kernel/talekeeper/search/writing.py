@@ -1,0 +1,149 @@
+"""What a change of the story writes into the index, inside the story's own transaction: a few rows, nothing else."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from talekeeper.db import Tx
+from talekeeper.errors import NotFound
+from talekeeper.search.columns import LONGEST, PERSON, WITHDRAWN
+from talekeeper.search.passage import Kind, Passage
+from talekeeper.search.tail import dump_terms
+from talekeeper.text import TOKENS_FINGERPRINT
+
+_MESSAGES = 0
+_STAMP_BITS = 62
+
+
+def new_stamp() -> int:
+    """A number nobody has had or will have."""
+    return secrets.randbits(_STAMP_BITS)
+
+
+def count_up(tx: Tx, name: str) -> int:
+    """The next number of `name`, never given out before by a transaction that committed."""
+    rows = tx.rows(
+        "INSERT INTO search_counter (name, value) VALUES (?, 1)"
+        " ON CONFLICT (name) DO UPDATE SET value = search_counter.value + 1 RETURNING value",
+        (name,),
+    )
+    return int(rows[0][0])
+
+
+def find_part(tx: Tx, workspace: str, session: str, preset: str) -> int | None:
+    """The partition of a scope, None while nothing was indexed in it."""
+    row = tx.one("SELECT id FROM part WHERE workspace = ? AND session = ? AND preset = ?", (workspace, session, preset))
+    return None if row is None else int(row[0])
+
+
+def make_part(tx: Tx, workspace: str, session: str, preset: str) -> int:
+    """A new, empty partition."""
+    part = count_up(tx, "part")
+    tx.run(
+        "INSERT INTO part (id, workspace, session, preset, docs, settled, removals, layout, stamp, purge)"
+        " VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, 0)",
+        (part, workspace, session, preset, new_stamp(), new_stamp()),
+    )
+    tx.run(
+        "INSERT INTO part_source (part, id, kind, plugin, namespace) VALUES (?, ?, ?, '', '')",
+        (part, _MESSAGES, Kind.MESSAGE),
+    )
+    return part
+
+
+def add(tx: Tx, part: int, passage: Passage) -> int:
+    """Gives the number of the new passage. Takes three statements for a message, five for a record."""
+    stamp = new_stamp()
+    doc = _next_doc(tx, part, stamp)
+    source, slot = _MESSAGES, doc
+    if passage.kind is Kind.RECORD:
+        source = _source(tx, part, passage.kind, passage.plugin, passage.namespace)
+        slot = _slot(tx, part, source, passage.key, doc)
+    tx.run(
+        "INSERT INTO doc (part, doc, source, key, revision, slot, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (part, doc, source, passage.key, passage.revision, slot, passage.digest),
+    )
+    tx.run(
+        "INSERT INTO tail (part, doc, stamp, tokens, branch, depth, turn, length, flags, terms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            part,
+            doc,
+            stamp,
+            TOKENS_FINGERPRINT,
+            passage.branch,
+            passage.depth,
+            passage.turn,
+            min(passage.terms.length, LONGEST),
+            PERSON * passage.person | WITHDRAWN * passage.withdrawn,
+            dump_terms(passage.terms.counts),
+        ),
+    )
+    return doc
+
+
+def remove(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str, key: str, revision: int | None) -> int:
+    """Removes all versions of a key, or one, and gives how many there were."""
+    source = find_source(tx, part, kind, plugin, namespace)
+    if source is None:
+        return 0
+    sql = "SELECT doc FROM doc WHERE part = ? AND source = ? AND key = ?"
+    params: tuple[object, ...] = (part, source, key)
+    if revision is not None:
+        sql, params = sql + " AND revision = ?", (*params, revision)
+    return remove_docs(tx, part, [row[0] for row in tx.rows(sql, params)])
+
+
+def remove_docs(tx: Tx, part: int, docs: Sequence[int]) -> int:
+    """Removes passages by number; they must be live."""
+    for doc in docs:
+        stamp = new_stamp()
+        rows = tx.rows(
+            "UPDATE part SET removals = removals + 1, stamp = ? WHERE id = ? RETURNING removals", (stamp, part)
+        )
+        tx.run("DELETE FROM doc WHERE part = ? AND doc = ?", (part, doc))
+        tx.run("DELETE FROM tail WHERE part = ? AND doc = ?", (part, doc))
+        tx.run("INSERT INTO dead (part, removal, doc, stamp) VALUES (?, ?, ?, ?)", (part, rows[0][0], doc, stamp))
+    return len(docs)
+
+
+def drop_part(tx: Tx, part: int) -> None:
+    """Removes a partition; the postings of its segments go at the next maintenance, a stretch at a time."""
+    tx.run("INSERT INTO retired (segment) SELECT id FROM segment WHERE part = ?", (part,))
+    for table in ("segment", "tail", "doc", "dead", "part_source"):
+        tx.run(f"DELETE FROM {table} WHERE part = ?", (part,))  # noqa: S608 -- names from the line above
+    tx.run("DELETE FROM part WHERE id = ?", (part,))
+
+
+def find_source(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str) -> int | None:
+    """The number of a source in the partition."""
+    row = tx.one(
+        "SELECT id FROM part_source WHERE part = ? AND kind = ? AND plugin = ? AND namespace = ?",
+        (part, kind, plugin, namespace),
+    )
+    return None if row is None else int(row[0])
+
+
+def _next_doc(tx: Tx, part: int, stamp: int) -> int:
+    rows = tx.rows("UPDATE part SET docs = docs + 1, stamp = ? WHERE id = ? RETURNING docs", (stamp, part))
+    if not rows:
+        raise NotFound(f"the search index has no partition {part}")
+    return int(rows[0][0]) - 1
+
+
+def _source(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str) -> int:
+    source = find_source(tx, part, kind, plugin, namespace)
+    if source is None:
+        (source,) = tx.rows("SELECT coalesce(max(id), 0) + 1 FROM part_source WHERE part = ?", (part,))[0]
+        tx.run(
+            "INSERT INTO part_source (part, id, kind, plugin, namespace) VALUES (?, ?, ?, ?, ?)",
+            (part, source, kind, plugin, namespace),
+        )
+    return source
+
+
+def _slot(tx: Tx, part: int, source: int, key: str, doc: int) -> int:
+    """What the versions of a key have in common: the number the first of them got."""
+    row = tx.one("SELECT slot FROM doc WHERE part = ? AND source = ? AND key = ? LIMIT 1", (part, source, key))
+    return doc if row is None else int(row[0])
