@@ -1,1 +1,1 @@
-
+"""Plugins: discovery, states, loading, guard, enablement, settings, seeds."""

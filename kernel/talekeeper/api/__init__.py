@@ -1,0 +1,81 @@
+"""What a plugin's code imports; nothing else of the kernel is public, `talekeeper.errors` apart.
+
+from talekeeper.api import PluginContext, Registry, hookimpl
+"""
+
+from talekeeper.errors import (
+    ContextClosed,
+    LimitReached,
+    NotFound,
+    ParameterError,
+    PermissionDenied,
+    PluginError,
+    Retry,
+    Skip,
+    TalekeeperError,
+    UserError,
+)
+from talekeeper.plugins.border import (
+    Also,
+    Answer,
+    Hit,
+    ImportReport,
+    Json,
+    MessageView,
+    RankedText,
+    Record,
+    ScoredRecord,
+    TermShare,
+)
+from talekeeper.plugins.hooks import Called, Importer, Migration, Registry, hookimpl
+from talekeeper.plugins.offered import (
+    Batch,
+    Data,
+    History,
+    NamespaceData,
+    Order,
+    PluginContext,
+    Scope,
+    Search,
+    SessionView,
+)
+from talekeeper.story.views import ROOT, Coordinate
+
+__all__ = [
+    "ROOT",
+    "Also",
+    "Answer",
+    "Batch",
+    "Called",
+    "ContextClosed",
+    "Coordinate",
+    "Data",
+    "History",
+    "Hit",
+    "ImportReport",
+    "Importer",
+    "Json",
+    "LimitReached",
+    "MessageView",
+    "Migration",
+    "NamespaceData",
+    "NotFound",
+    "Order",
+    "ParameterError",
+    "PermissionDenied",
+    "PluginContext",
+    "PluginError",
+    "RankedText",
+    "Record",
+    "Registry",
+    "Retry",
+    "Scope",
+    "ScoredRecord",
+    "Search",
+    "SessionView",
+    "Skip",
+    "TalekeeperError",
+    "TermShare",
+    "UserError",
+    "hookimpl",
+]

@@ -1,0 +1,141 @@
+"""The values that cross between the kernel and a plugin's code: frozen, plain JSON inside, nothing of the store.
+
+The kernel makes them (or a plugin does, to hand something back); `talekeeper.api` is where plugins import them from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from talekeeper.story.views import ROOT, Coordinate
+
+Json = Any
+"""None, bool, int, finite float, str, or lists and string-keyed mappings of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message as it stands on the lineage; `turn` 0 is what comes before the first player message."""
+
+    id: str
+    coordinate: Coordinate
+    seq: int
+    turn: int
+    role: str
+    kind: str
+    speaker: str
+    text: str
+    time: str | None
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as read, or, from an importer, one to be written: then `namespace`, `key` and `value` count."""
+
+    namespace: str
+    key: str
+    value: Mapping[str, Json]
+    coordinate: Coordinate = ROOT
+    revision: int = 0
+    withdrawn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """A passage with the identical text, folded into the one listed."""
+
+    id: str
+    turn: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TermShare:
+    """How one term made its part of a hit's lexical score (BM25); `near_tf` is what the neighbours lent."""
+
+    term: str
+    tf: float
+    near_tf: float
+    df: int
+    idf: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result of memory-search, best first in its answer.
+
+    `source` is `recall` for messages, else `archival:plugin_data` or `recall:plugin_data` with `plugin` and
+    `namespace`. `turn` is None where no turn is known; `turn_from` is given by what covers a range ending at `turn`.
+    `text` is an excerpt. `near` are terms only the neighbouring messages hold. `why` is filled when asked for.
+    """
+
+    source: str
+    id: str
+    turn: int | None
+    text: str
+    score: float
+    matched: tuple[str, ...]
+    plugin: str = ""
+    namespace: str = ""
+    turn_from: int | None = None
+    speaker: str = ""
+    title: str = ""
+    authority: str = ""
+    near: tuple[str, ...] = ()
+    also: tuple[Also, ...] = ()
+    why: tuple[TermShare, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What memory-search gives back. `searched` counts passages in scope.
+
+    `unavailable` names the sources that could not be asked and why; `indexing` those whose index is being rebuilt;
+    `hint` says what to try when nothing qualified.
+    """
+
+    results: tuple[Hit, ...]
+    searched: int
+    mode: str = "lexical"
+    degraded: str = ""
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    indexing: tuple[str, ...] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedText:
+    """One of the texts given to `ctx.search.rank_texts`, by its place in the list.
+
+    `share` is matched / query terms, `coverage` the same by rarity weight; both 0..1.
+    """
+
+    index: int
+    score: float
+    matched: tuple[str, ...]
+    share: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRecord:
+    """A record of one namespace scored against weighted queries: `lexical` is the weighted sum of its BM25 scores.
+
+    `matched` are the terms it shares with any of the queries, `share` their part of all query terms, 0..1.
+    """
+
+    key: str
+    lexical: float
+    matched: tuple[str, ...]
+    share: float
+
+
+class ImportReport(Protocol):
+    """Given to an importer, which tells it what it leaves out; the kernel counts what is written."""
+
+    def skipped(self, what: str, why: str) -> None:
+        """Notes one entry of the file that gives no record."""
+        ...

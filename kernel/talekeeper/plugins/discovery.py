@@ -1,0 +1,121 @@
+"""Finds plugins without running any: entry points, folders of plugins, single paths.
+
+An entry point of the group `talekeeper.plugins` has the plugin's id as its name and its package as its value. Only the
+top-level package is looked up: asking for a submodule would run the package.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from talekeeper.plugins.found import Found, Origin
+from talekeeper.plugins.project import GROUP, MANIFEST, project
+from talekeeper.plugins.safety import unsafe, writable_by_all
+
+_OWN_DISTRIBUTION = "talekeeper"
+
+
+def installed() -> tuple[EntryPoint, ...]:
+    """The entry points of the environment."""
+    return tuple(entry_points(group=GROUP))
+
+
+def discover(
+    *,
+    home: Path | None,
+    folders: Iterable[Path] = (),
+    paths: Iterable[Path] = (),
+    entries: Callable[[], Iterable[EntryPoint]] = installed,
+) -> list[Found]:
+    """Every place a plugin was found at, by origin and place; one folder found in two ways is listed once.
+
+    `home` is the home's folder of plugins, which need not be there.
+    """
+    found = [_from_entry_point(entry) for entry in entries()]
+    if home is not None and home.is_dir():
+        found += _from_folder(home, Origin.HOME)
+    for folder in folders:
+        # A person who gives one plugin's folder means that plugin.
+        found += [_from_path(folder)] if (folder / MANIFEST).is_file() else _from_folder(folder, Origin.FOLDER)
+    found += [_from_path(path) for path in paths]
+    found.sort(key=lambda one: (one.origin, one.place))
+    return list(_without_repeats(found))
+
+
+def _from_entry_point(entry: EntryPoint) -> Found:
+    distribution = entry.dist.name if entry.dist is not None else "?"
+    origin = Origin.BUNDLED if distribution == _OWN_DISTRIBUTION else Origin.INSTALLED
+    package = entry.value.partition(":")[0].strip()
+    root = _package_folder(package)
+    if root is None:
+        fault = f"entry point {entry.name!r} names {package!r}, which is no importable package with a {MANIFEST} in it"
+        return Found((entry.name,), origin, f"distribution {distribution}", fault=fault)
+    return Found((entry.name,), origin, str(root), root, package)
+
+
+def _package_folder(package: str) -> Path | None:
+    top, *inner = package.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        # ValueError: a loaded module of that name has no spec, as __main__ has none.
+        return None
+    for location in (spec.submodule_search_locations or ()) if spec else ():
+        folder = Path(location).joinpath(*inner)
+        if (folder / MANIFEST).is_file():
+            return folder.resolve()
+    return None
+
+
+def _from_folder(folder: Path, origin: Origin) -> Iterator[Found]:
+    if not folder.is_dir():
+        yield Found((folder.name,), origin, str(folder), fault=f"{folder} is not a folder")
+        return
+    open_to_all = writable_by_all(folder)
+    for child in sorted(folder.iterdir()):
+        if child.name.startswith((".", "_")) or not child.is_dir():
+            continue
+        if open_to_all:
+            yield Found((child.name,), origin, str(child), fault=open_to_all, unsafe=True)
+        elif not child.resolve().is_relative_to(folder.resolve()):
+            fault = f"{child} is a link that leads out of {folder}; give the path it leads to instead"
+            yield Found((child.name,), origin, str(child), fault=fault, unsafe=True)
+        else:
+            yield _in_folder(child, origin)
+
+
+def _from_path(path: Path) -> Found:
+    folder = (path.parent if path.name == MANIFEST else path).resolve()
+    if not folder.is_dir():
+        return Found((path.name,), Origin.PATH, str(path), fault=f"{path} is not a plugin's folder")
+    found = _in_folder(folder, Origin.PATH)
+    around = project(folder.parent)
+    if found.package is None and around is not None and around.root == folder:
+        return Found((*found.names, around.name), Origin.PATH, found.place, folder, around.package)
+    return found
+
+
+def _in_folder(folder: Path, origin: Origin) -> Found:
+    """The plugin of a folder: the package itself, or the one of a project."""
+    inside = None if (folder / MANIFEST).is_file() else project(folder)
+    name, root, package = (inside.name, inside.root, inside.package) if inside else (folder.name, folder, None)
+    danger = unsafe(folder, root)
+    if danger:
+        return Found((name,), origin, str(root), fault=danger, unsafe=True)
+    if inside is None and not (folder / MANIFEST).is_file():
+        fault = f"{folder} holds neither a {MANIFEST} nor one package with a {MANIFEST}"
+        return Found((name,), origin, str(folder), fault=fault)
+    return Found((name,), origin, str(root), root, package)
+
+
+def _without_repeats(found: Iterable[Found]) -> Iterator[Found]:
+    seen: set[Path] = set()
+    for one in found:
+        if one.root is not None:
+            if one.root.resolve() in seen:
+                continue
+            seen.add(one.root.resolve())
+        yield one

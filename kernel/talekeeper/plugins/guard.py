@@ -1,0 +1,156 @@
+"""Every call into a plugin's code goes through here: a thread of its own, a deadline, and no exception that escapes.
+
+This module and its `workers` are the only ones that run plugin code. Faults are counted per plugin: three in a row
+suspend it for the process. What a plugin raises on purpose (`Retry`, `Skip`, `UserError`) and what the store refuses
+passes through and is no fault.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from talekeeper.db import ensure_outside_write
+from talekeeper.errors import HeldAcrossCall, PluginError, Retry, Skip, StoreError, UserError
+from talekeeper.plugins.workers import Outcome, Stream, run, start
+
+FAULTS_TO_SUSPEND = 3
+
+_log = logging.getLogger("talekeeper.plugins")
+_T = TypeVar("_T")
+_PASSED_THROUGH = (Retry, Skip, UserError, StoreError, HeldAcrossCall)
+
+
+class Closable(Protocol):
+    """A plugin's context, as far as the guard knows it."""
+
+    def close(self) -> None:
+        """Ends the context; every later use raises `ContextClosed`. Waits for a write that is being committed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds a call may take. An importer's is for each step from one record to the next."""
+
+    load: float = 10.0
+    tool: float = 10.0
+    command: float = 120.0
+    importer: float = 10.0
+    migration: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: whose code, what it is in words (`command check`), how many seconds it may take."""
+
+    plugin: str
+    what: str
+    seconds: float
+
+
+class Guard:
+    """Calls plugin code and keeps count of its faults; one for a process."""
+
+    def __init__(self, deadlines: Deadlines | None = None, *, strict: bool = False) -> None:
+        self.deadlines = deadlines or Deadlines()
+        self._strict = strict
+        self._faults: dict[str, int] = {}
+        self._suspended: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def suspended(self, plugin: str) -> str:
+        """Why the plugin's code is not called any more in this process; empty while it is."""
+        with self._lock:
+            return self._suspended.get(plugin, "")
+
+    def call(self, call: Call, function: Callable[[], _T], context: Closable | None = None) -> _T:
+        """What `function` gives, awaited when it is a coroutine.
+
+        Raises `PluginError` with the reason for anything that goes wrong in it, overrunning included; strict mode
+        raises the plugin's own exception instead.
+        """
+        self._admit(call)
+        started = time.monotonic()
+        outcome = Outcome()
+        start(call.plugin, call.what, lambda: run(function, outcome))
+        finished = outcome.done.wait(call.seconds)
+        _end(context)
+        _log.debug("%s: %s took %.3f s", call.plugin, call.what, time.monotonic() - started)
+        if not finished:
+            raise self._overrun(call)
+        self._settle(call, outcome)
+        value: _T = outcome.value
+        return value
+
+    def iterate(
+        self, call: Call, function: Callable[[], Iterator[_T]], context: Closable | None = None
+    ) -> Generator[_T, None, None]:
+        """What the iterator made by `function` yields; `call.seconds` is for each step.
+
+        Raises as `call` does, at the step that went wrong; what came before it has been yielded.
+        """
+        self._admit(call)
+        stream: Stream[_T] = Stream(function)
+        start(call.plugin, call.what, stream.fill)
+        try:
+            yield from self._drain(call, stream)
+        finally:
+            stream.stop()
+            _end(context)
+
+    def _drain(self, call: Call, stream: Stream[_T]) -> Iterator[_T]:
+        while True:
+            try:
+                step = stream.steps.get(timeout=call.seconds)
+            except queue.Empty:
+                raise self._overrun(call) from None
+            if isinstance(step, Outcome):
+                self._settle(call, step)
+                return
+            yield from step
+
+    def _admit(self, call: Call) -> None:
+        ensure_outside_write(f"{call.what} of plugin {call.plugin}")
+        reason = self.suspended(call.plugin)
+        if reason:
+            raise PluginError(reason, where=call.plugin, cure="mend the plugin, then start again", plugin=call.plugin)
+
+    def _overrun(self, call: Call) -> PluginError:
+        reason = f"{call.what} took longer than its {call.seconds:g} s and was given up"
+        self._went_wrong(call.plugin, reason)
+        return PluginError(reason, where=call.plugin, plugin=call.plugin)
+
+    def _settle(self, call: Call, outcome: Outcome) -> None:
+        error = outcome.error
+        if error is None or isinstance(error, _PASSED_THROUGH):
+            self._went_well(call.plugin)
+            if error is not None:
+                raise error
+            return
+        reason = f"{call.what} {outcome.told}"
+        self._went_wrong(call.plugin, reason)
+        if isinstance(error, PluginError) or (self._strict and isinstance(error, Exception)):
+            raise error
+        raise PluginError(reason, where=call.plugin, plugin=call.plugin) from error
+
+    def _went_well(self, plugin: str) -> None:
+        with self._lock:
+            self._faults.pop(plugin, None)
+
+    def _went_wrong(self, plugin: str, reason: str) -> None:
+        _log.warning("%s: %s", plugin, reason)
+        with self._lock:
+            self._faults[plugin] = self._faults.get(plugin, 0) + 1
+            if self._faults[plugin] >= FAULTS_TO_SUSPEND:
+                self._suspended[plugin] = f"suspended after {FAULTS_TO_SUSPEND} failures in a row, the last: {reason}"
+
+
+def _end(context: Closable | None) -> None:
+    if context is not None:
+        context.close()

@@ -1,0 +1,60 @@
+"""From places to plugins: reads every manifest and settles what does not depend on who enabled what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from packaging.specifiers import SpecifierSet
+
+from talekeeper import __version__
+from talekeeper.errors import ManifestError
+from talekeeper.manifest import read_manifest
+from talekeeper.plugins.discovery import MANIFEST
+from talekeeper.plugins.found import Found
+from talekeeper.plugins.states import Plugin, State
+
+
+def survey(found: Iterable[Found], *, host_version: str = __version__) -> tuple[Plugin, ...]:
+    """One plugin a place: `valid`, or `invalid`, `incompatible` or `blocked` with the reason.
+
+    The places come in order of origin, and the first to carry an id keeps it.
+    """
+    plugins: list[Plugin] = []
+    standing: dict[str, Plugin] = {}
+    for one in found:
+        plugin = _compatible(_read(one), host_version)
+        if plugin.manifest is not None and plugin.state is not State.INVALID:
+            earlier = standing.setdefault(plugin.id, plugin)
+            if earlier is not plugin:
+                plugin = _repeated(plugin, earlier)
+        plugins.append(plugin)
+    return tuple(plugins)
+
+
+def _read(found: Found) -> Plugin:
+    name = found.names[0]
+    if found.root is None:
+        return Plugin(name, State.BLOCKED if found.unsafe else State.INVALID, found.fault, found)
+    try:
+        manifest = read_manifest(found.root / MANIFEST)
+    except ManifestError as error:
+        diagnostics = tuple(error.data.get("diagnostics", ()))
+        return Plugin(name, State.INVALID, str(error), found, diagnostics=diagnostics)
+    if manifest.id not in found.names:
+        reason = f"its manifest says id {manifest.id!r}, where it was found says {' or '.join(map(repr, found.names))}"
+        return Plugin(name, State.INVALID, reason, found)
+    return Plugin(manifest.id, State.VALID, "", found, manifest)
+
+
+def _compatible(plugin: Plugin, host_version: str) -> Plugin:
+    wanted = plugin.manifest.requires_host if plugin.manifest else None
+    if not wanted:
+        return plugin
+    if SpecifierSet(wanted).contains(host_version, prereleases=True):
+        return plugin
+    return plugin.moved(State.INCOMPATIBLE, f"it requires Talekeeper {wanted}, this is {host_version}")
+
+
+def _repeated(plugin: Plugin, earlier: Plugin) -> Plugin:
+    reason = f"two plugins say they are {plugin.id!r}: {earlier.found.place}, which stands, and {plugin.found.place}"
+    return plugin.moved(State.BLOCKED, f"{reason}; remove one of them")
