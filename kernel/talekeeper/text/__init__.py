@@ -1,17 +1,28 @@
-"""Everything a string is asked for: its terms, its dates, where it may be cut, whether it may be stored. No I/O."""
+"""Everything a string is asked for: its terms, its day, where it may be cut, whether it may be stored. No I/O."""
 
 from __future__ import annotations
 
 from talekeeper.text.check import check_text, digest
+from talekeeper.text.dates import Day, date_words, read_day
+from talekeeper.text.estimate import estimate_tokens
+from talekeeper.text.graphemes import cut_graphemes, grapheme_border
+from talekeeper.text.sentences import sentence_ends
 from talekeeper.text.terms import Terms
 from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, query_terms
 
 __all__ = [
     "SINGLE",
     "TOKENS_FINGERPRINT",
+    "Day",
     "Terms",
     "check_text",
+    "cut_graphemes",
+    "date_words",
     "digest",
     "document_terms",
+    "estimate_tokens",
+    "grapheme_border",
     "query_terms",
+    "read_day",
+    "sentence_ends",
 ]

@@ -1,0 +1,13 @@
+# regex, as far as it is used here: patterns with Unicode properties the standard library does not know.
+
+from collections.abc import Iterator
+
+class Match:
+    def start(self) -> int: ...
+    def end(self) -> int: ...
+
+class Pattern:
+    def search(self, string: str, pos: int = 0, endpos: int | None = None) -> Match | None: ...
+    def finditer(self, string: str, pos: int = 0, endpos: int | None = None) -> Iterator[Match]: ...
+
+def compile(pattern: str, flags: int = 0) -> Pattern: ...  # noqa: A001  # the library's name
