@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +50,21 @@ def sources(root: Path, packages: dict[str, Path]) -> dict[str, Path]:
     for package, folder in packages.items():
         found |= {f"{package}/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.rglob("*.py"))}
     return found
+
+
+@pytest.fixture(scope="session")
+def imports() -> Callable[[Path], set[str]]:
+    return _imports
+
+
+def _imports(path: Path) -> set[str]:
+    """The modules a file imports, wherever the statement stands."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module == "talekeeper":
+            names |= {f"talekeeper.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(node.module or "")
+    return names

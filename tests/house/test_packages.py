@@ -6,11 +6,14 @@ import importlib
 import inspect
 import subprocess
 import sys
-from importlib.metadata import entry_points
+from collections.abc import Callable, Iterable
+from importlib.metadata import entry_points, packages_distributions
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 HEAVY = {"numpy", "sqlite_utils", "httpx", "jsonschema", "mcp", "starlette"}
 
@@ -19,6 +22,26 @@ def test_every_package_says_that_it_is_typed(packages: dict[str, Path]) -> None:
     untyped = [name for name, folder in packages.items() if not (folder / "py.typed").is_file()]
 
     assert untyped == []
+
+
+def test_what_is_imported_is_declared(
+    pyproject: dict[str, Any], packages: dict[str, Path], sources: dict[str, Path], imports: Callable[[Path], set[str]]
+) -> None:
+    project = pyproject["project"]
+    to_run = _names(project["dependencies"])
+    to_test = to_run | _names(project["optional-dependencies"]["test"])
+    distributions = packages_distributions()
+    own = {Path(name).name for name in packages}
+
+    undeclared = {
+        f"{file}: {module}"
+        for file, path in sources.items()
+        if not file.startswith(("scripts/", "examples/"))
+        for module in {name.partition(".")[0] for name in imports(path)} - own - sys.stdlib_module_names
+        if not _names(distributions.get(module, [])) & (to_run if _packaged(file, packages) else to_test)
+    }
+
+    assert undeclared == set()
 
 
 def test_bundled_plugins_announce_themselves_like_any_other(
@@ -67,3 +90,11 @@ def test_public_modules_list_what_they_export(name: str) -> None:
 
 def _is_ours(value: object) -> bool:
     return str(getattr(value, "__module__", "")).partition(".")[0] == "talekeeper"
+
+
+def _names(requirements: Iterable[str]) -> set[str]:
+    return {canonicalize_name(Requirement(line).name) for line in requirements}
+
+
+def _packaged(file: str, packages: dict[str, Path]) -> bool:
+    return file.startswith(tuple(packages))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 # Folders that exist on somebody's machine and not on the reader's.
@@ -29,10 +29,12 @@ def test_the_kernel_names_no_bundled_plugin(packages: dict[str, Path], kernel: P
     assert naming == []
 
 
-def test_a_bundled_plugin_imports_of_the_kernel_only_what_authors_may(packages: dict[str, Path]) -> None:
+def test_a_bundled_plugin_imports_of_the_kernel_only_what_authors_may(
+    packages: dict[str, Path], imports: Callable[[Path], set[str]]
+) -> None:
     modules = [path for name, folder in packages.items() if "plugins/" in name for path in folder.rglob("*.py")]
 
-    imported = {name for path in modules for name in _imports(path) if name.partition(".")[0] == "talekeeper"}
+    imported = {name for path in modules for name in imports(path) if name.partition(".")[0] == "talekeeper"}
 
     assert imported <= {"talekeeper.api"}
 
@@ -45,16 +47,3 @@ def test_no_file_names_a_folder_of_one_machine(root: Path, packages: dict[str, P
     naming = sorted({str(path) for path in files if MACHINE_PATH.search(path.read_text("utf-8", errors="replace"))})
 
     assert naming == []
-
-
-def _imports(path: Path) -> set[str]:
-    """The modules a file imports, wherever the statement stands."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module == "talekeeper":
-            names |= {f"talekeeper.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names.add(node.module or "")
-    return names
