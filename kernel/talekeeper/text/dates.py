@@ -19,22 +19,20 @@ _MONTHS = (
 _LONGEST = 80  # characters; no form met has half as many
 _FEWEST_SECONDS, _MOST_SECONDS = 10**8, 10**11  # 1973 to 5138: smaller numbers count something else, larger ones are ms
 
-_NUMBER = re.compile(r"\d{4,17}(?:\.\d{0,9})?")
+# Compiled when first met: `re` keeps them.
+_NUMBER = r"\d{4,17}(?:\.\d{0,9})?"
 _NAME = "(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
 _YEAR, _DAY = r"(?P<year>[12]\d{3})(?!\d)", r"(?<!\d)(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\d:])"
-_FORMS = tuple(
-    re.compile(form)
-    for form in (
-        r"(?<!\d)(?P<year>\d{4})\s?[-/.年년]\s?(?P<month>\d{1,2})\s?[-/.月월]\s?(?P<day>\d{1,2})(?!\d)",
-        r"\A(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?=t|\Z)",
-        r"\A(?P<year>\d{4})\s?[-/.年년]\s?(?P<month>\d{1,2})[月월]?\Z",
-        rf"{_DAY}\.?\s(?:of\s)?{_NAME},?\s{_YEAR}",
-        rf"\b{_NAME}\s{{1,2}}{_DAY},?\s(?:\S{{1,20}}\s){{0,2}}{_YEAR}",
-        rf"\b{_NAME},?\s{_YEAR}",
-        r"(?<!\d)(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})(?!\d)",
-        r"(?<!\d)(?P<one>\d{1,2})[/-](?P<two>\d{1,2})[/-](?P<year>\d{4})(?!\d)",
-        r"\A(?P<year>[12]\d{3})[年년]?\Z",
-    )
+_FORMS = (
+    r"(?<!\d)(?P<year>\d{4})\s?[-/.年년]\s?(?P<month>\d{1,2})\s?[-/.月월]\s?(?P<day>\d{1,2})(?!\d)",
+    r"\A(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?=t|\Z)",
+    r"\A(?P<year>\d{4})\s?[-/.年년]\s?(?P<month>\d{1,2})[月월]?\Z",
+    rf"{_DAY}\.?\s(?:of\s)?{_NAME},?\s{_YEAR}",
+    rf"\b{_NAME}\s{{1,2}}{_DAY},?\s(?:\S{{1,20}}\s){{0,2}}{_YEAR}",
+    rf"\b{_NAME},?\s{_YEAR}",
+    r"(?<!\d)(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})(?!\d)",
+    r"(?<!\d)(?P<one>\d{1,2})[/-](?P<two>\d{1,2})[/-](?P<year>\d{4})(?!\d)",
+    r"\A(?P<year>[12]\d{3})[年년]?\Z",
 )
 
 
@@ -75,9 +73,9 @@ def read_day(raw: str) -> Day | None:
     if len(raw) > _LONGEST:
         return None
     text = normalise(raw.strip())
-    if _NUMBER.fullmatch(text) and (day := _unix_day(text)):
+    if re.fullmatch(_NUMBER, text) and (day := _unix_day(text)):
         return day
-    matches = (form.search(text) for form in _FORMS)
+    matches = (re.search(form, text) for form in _FORMS)
     return next((day for match in matches if match and (day := _valid(_day_of(match.groupdict())))), None)
 
 

@@ -33,7 +33,7 @@ _ON_BASE = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060"
     "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\ua9e5\uaa7b-\uaa7d"
 )
-_CLUSTER = re.compile(rf".(?:[\u1039\u17d2][^{_ON_BASE}]|[{_ON_BASE}])*+")
+_CLUSTER = rf".(?:[\u1039\u17d2][^{_ON_BASE}]|[{_ON_BASE}])*+"
 _EMOJI = "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 # Where letters and marks of other scripts stand; between these blocks there are none or those of the classes above.
 _WORD_BLOCKS = (
@@ -63,7 +63,7 @@ def script_of(run: str) -> Script:
 
 def clusters(run: str) -> list[str]:
     """A run of `Script.CLUSTERS` as bases with what stands on them."""
-    return _CLUSTER.findall(run)
+    return re.findall(_CLUSTER, run)
 
 
 @cache
@@ -82,16 +82,13 @@ def _is_mark(code: int) -> bool:
     return unicodedata.category(chr(code))[0] == "M"
 
 
-_CLASSES = tuple(
-    (re.compile(pattern), script)
-    for pattern, script in (
-        (f"[{_CJK}{_HANGUL}]", Script.CJK),
-        (f"[{_SPACELESS}]", Script.CLUSTERS),
-        (_EMOJI, Script.EMOJI),
-    )
+_CLASSES = (
+    (f"[{_CJK}{_HANGUL}]", Script.CJK),
+    (f"[{_SPACELESS}]", Script.CLUSTERS),
+    (_EMOJI, Script.EMOJI),
 )
 
 
 @lru_cache(4096)
 def _script_of(character: str) -> Script:
-    return next((script for pattern, script in _CLASSES if pattern.match(character)), Script.WORD)
+    return next((script for pattern, script in _CLASSES if re.match(pattern, character)), Script.WORD)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # Signs that end a sentence whatever follows: ideographic, Arabic, Indic, Armenian, Ethiopic, Khmer, Burmese, Tibetan.
 _ALWAYS = "。！？｡．؟۔।॥։።፧។៕။༎᠃᠉"
 _CLOSERS = "\"'”’»›)\\]}」』】》〉）］*_~"
-_END = re.compile(
-    rf"(?:[{_ALWAYS}][{_ALWAYS}.!?…]*+[{_CLOSERS}]*+|[!?…]++[{_CLOSERS}]*+(?=[\u3040-\u9fff]))"
-    rf"|(?P<stop>[.!?…]++)[{_CLOSERS}]*+(?!\S)"
+_END = (
+    rf"(?:[{_ALWAYS}][{_ALWAYS}.!?…]*+[{_CLOSERS}]*+|(?<![!?…])[!?…]++[{_CLOSERS}]*+(?=[\u3040-\u9fff]))"
+    rf"|(?<![.!?…])(?P<stop>[.!?…]++)[{_CLOSERS}]*+(?!\S)"
     r"|(?<=\S)(?=[^\S\n]*+\n)"
 )
 # "Mr. Brown" goes on, and so does "J. Brown".
-_SHORT = re.compile(r"(?i:\b(?:mr|mrs|ms|dr|st|prof|sr|jr|vs|no|vol|fig|gen|col|sgt|lt|capt|e\.g|i\.e|[a-z]))\Z")
+_SHORT = r"(?i:\b(?:mr|mrs|ms|dr|st|prof|sr|jr|vs|no|vol|fig|gen|col|sgt|lt|capt|e\.g|i\.e|[a-z]))\Z"
 _LONGER_THAN_SHORT = 6
-_NEXT = re.compile(r"\s*+(\S)")
 
 
 def sentence_ends(text: str) -> list[int]:
@@ -24,15 +24,21 @@ def sentence_ends(text: str) -> list[int]:
     A line break ends a sentence. A full stop does not before a small letter or behind "Mr" and its like. Blank text has
     no ends.
     """
-    ends = [found.end() for found in _END.finditer(text) if found["stop"] is None or not _goes_on(text, found)]
+    ends = [
+        found.end() for found in _pattern(_END).finditer(text) if found["stop"] is None or not _goes_on(text, found)
+    ]
     if whole := len(text.rstrip()):
         ends.append(whole)
     return list(dict.fromkeys(ends))
 
 
 def _goes_on(text: str, found: re.Match[str]) -> bool:
-    following = _NEXT.match(text, found.end())
+    following = _pattern(r"\s*+(\S)").match(text, found.end())
     if following is None:
         return False
     before = text[max(0, found.start() - _LONGER_THAN_SHORT) : found.start()]
-    return following[1].islower() or (found["stop"] == "." and _SHORT.search(before) is not None)
+    return following[1].islower() or (found["stop"] == "." and _pattern(_SHORT).search(before) is not None)
+
+
+# Not compiled at import: many who import the room cut no sentence.
+_pattern = cache(re.compile)
