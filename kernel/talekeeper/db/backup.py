@@ -60,4 +60,6 @@ def _copy(source: sqlite3.Connection, draft: Path, progress: Callable[[int, int]
     finally:
         copy.close()
     if fault != "ok":
-        raise StoreError(f"the copy is damaged ({fault})", cure="ask 'talekeeper doctor' about the database and the disk")
+        raise StoreError(
+            f"the copy is damaged ({fault})", cure="ask 'talekeeper doctor' about the database and the disk"
+        )

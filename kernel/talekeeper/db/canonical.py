@@ -62,7 +62,9 @@ def _plain(value: object, place: str, depth: int) -> Any:
         return value
     if isinstance(value, int):
         if not -MAX_INTEGER <= value <= MAX_INTEGER:
-            raise ParameterError(place, "the integer is out of range", cure="keep it within ±(2^53 - 1), or use a string")
+            raise ParameterError(
+                place, "the integer is out of range", cure="keep it within ±(2^53 - 1), or use a string"
+            )
         return value
     if isinstance(value, float):
         if not math.isfinite(value):

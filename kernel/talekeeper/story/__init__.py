@@ -1,5 +1,9 @@
 """Sessions, the tree, records and jobs: a row and its index change in one transaction."""
 
+from talekeeper.story.maintenance import IndexFault
+from talekeeper.story.reading import Order
+from talekeeper.story.records import Records, scope_of
+from talekeeper.story.story import Story
 from talekeeper.story.views import (
     ROOT,
     Address,
@@ -26,14 +30,19 @@ __all__ = [
     "Coordinate",
     "Derived",
     "Draft",
+    "IndexFault",
     "Job",
     "JobState",
     "Message",
+    "Order",
     "Record",
+    "Records",
     "Role",
     "Scope",
     "Session",
+    "Story",
     "Take",
     "TextRevision",
     "Workspace",
+    "scope_of",
 ]

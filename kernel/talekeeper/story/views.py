@@ -50,10 +50,10 @@ class Scope:
 class Draft:
     """A message to append.
 
-    `ref` is the importer's own id, unique in the session. `turn` is kept when given, else numbered by role. `time` is as
-    written in the story or file, never the time of import. `origin` is typed, pasted, tool, imported or generated; empty
-    means the face did not say. `caption` is indexed with the text and not shown as part of it; `extra` is kept and
-    neither shown nor indexed. `takes` are other versions of this message, kept beside it, off the lineage.
+    `ref` is the importer's own id, unique in the session. `turn` is kept when given, else numbered by role. `time` is
+    as written in the story or file, never the time of import. `origin` is typed, pasted, tool, imported or generated;
+    empty means the face did not say. `caption` is indexed with the text and not shown as part of it; `extra` is kept
+    and neither shown nor indexed. `takes` are other versions of this message, kept beside it, off the lineage.
     """
 
     role: Role

@@ -5,7 +5,8 @@
 CREATE TABLE workspace (
     workspace TEXT NOT NULL PRIMARY KEY,
     title TEXT NOT NULL,
-    created TEXT NOT NULL
+    created TEXT NOT NULL,
+    deleting INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session (
@@ -152,27 +153,26 @@ CREATE TABLE declared (
     workspace TEXT NOT NULL REFERENCES workspace,
     plugin TEXT NOT NULL,
     namespace TEXT NOT NULL,
-    scope TEXT NOT NULL CHECK (scope IN ('session', 'workspace', 'preset')),
     search TEXT NOT NULL,
     PRIMARY KEY (workspace, plugin, namespace)
 ) STRICT, WITHOUT ROWID;
 
--- Long work on the index or the rows that was begun or is due, taken up again by whoever maintains the store next.
+-- Long work on the rows or their index that is due, taken up again by whoever maintains the store next.
 CREATE TABLE upkeep (
     workspace TEXT NOT NULL,
-    task TEXT NOT NULL CHECK (task IN ('purge', 'rebuild', 'reindex', 'delete')),
-    preset TEXT NOT NULL,
+    task TEXT NOT NULL CHECK (task IN ('reindex', 'delete')),
     session TEXT NOT NULL,
     plugin TEXT NOT NULL,
     namespace TEXT NOT NULL,
     since TEXT NOT NULL,
-    PRIMARY KEY (workspace, task, preset, session, plugin, namespace)
+    PRIMARY KEY (workspace, task, session, plugin, namespace)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE job (
     workspace TEXT NOT NULL,
     session TEXT NOT NULL,
     id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
     plugin TEXT NOT NULL,
     kind TEXT NOT NULL,
     branch INTEGER NOT NULL,
@@ -192,6 +192,8 @@ CREATE TABLE job (
     PRIMARY KEY (workspace, session, id),
     FOREIGN KEY (workspace, session, branch) REFERENCES branch (workspace, session, id)
 ) STRICT;
+
+CREATE UNIQUE INDEX job_seq ON job (workspace, session, seq);
 
 CREATE UNIQUE INDEX job_once ON job (workspace, session, plugin, kind, branch, range_start, range_end);
 

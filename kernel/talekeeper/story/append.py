@@ -1,0 +1,231 @@
+"""Adding messages to the tree: at the head, or under a coordinate as a take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from talekeeper.db import Tx
+from talekeeper.errors import Conflict, ParameterError
+from talekeeper.story import sessions
+from talekeeper.story.core import Core
+from talekeeper.story.lineage import anchor, extend, has_message, keep
+from talekeeper.story.messages import at_place
+from talekeeper.story.names import check_name
+from talekeeper.story.passages import draft_terms, is_indexed, message_passage
+from talekeeper.story.refs import new_only
+from talekeeper.story.views import ROOT, Address, Coordinate, Draft, Message, Session
+from talekeeper.text import Terms, check_text
+
+_ROLES = ("player", "narrator", "tool", "system")
+_ORIGINS = ("typed", "pasted", "tool", "imported", "generated")
+_TYPED_LINES = 20  # longer than this in either way, and nobody typed it here
+_TYPED_CHARACTERS = 2_000
+
+_INSERT = (
+    "INSERT INTO message(workspace, session, id, seq, ref, branch, depth, turn, role, kind, speaker, text, time, origin, "
+    "caption, extra, created, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_BRANCH = "INSERT INTO branch(workspace, session, id, parent, fork_depth, name, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A checked draft with its terms, which need no transaction to be counted."""
+
+    draft: Draft
+    origin: str
+    terms: Terms
+    takes: tuple[Prepared, ...]
+
+
+def prepare(drafts: Sequence[Draft]) -> list[Prepared]:
+    """Checks every field and counts the terms; raises `ParameterError` naming the field."""
+    return [
+        Prepared(_checked(draft), _origin(draft), draft_terms(draft), tuple(prepare(draft.takes))) for draft in drafts
+    ]
+
+
+def append(core: Core, tx: Tx, address: Address, prepared: Sequence[Prepared], at: Coordinate | None) -> list[Message]:
+    """Adds at the head; a head that is not `at`, when given, is a `Conflict`. Gives only what is new."""
+    session = sessions.session(tx, address)
+    if at is not None and at != session.head:
+        raise Conflict(
+            f"the story has moved on to {session.head.branch}:{session.head.depth}",
+            where=address.session,
+            cure="read it again and repeat",
+            head=session.head,
+        )
+    fresh = new_only(tx, address, prepared)
+    if not fresh:
+        return []
+    grown = Growth(core, tx, session)
+    tip = grown.add(session.head, fresh)
+    grown.finish(tip)
+    return grown.messages
+
+
+def answer(core: Core, tx: Tx, address: Address, under: Coordinate, prepared: Sequence[Prepared]) -> list[Message]:
+    """Adds under a coordinate whatever happened meanwhile; the head follows only if it still stands there."""
+    session = sessions.session(tx, address)
+    if session.head == under:
+        return append(core, tx, address, prepared, under)
+    fresh = new_only(tx, address, prepared)
+    if not fresh:
+        return []
+    grown = Growth(core, tx, session)
+    grown.add(anchor(tx, address, under), fresh)
+    grown.finish(None)
+    return grown.messages
+
+
+class Growth:
+    """One addition to one session's tree: writes branches, messages and passages, then the session's counters."""
+
+    def __init__(self, core: Core, tx: Tx, session: Session) -> None:
+        self.messages: list[Message] = []
+        self._core = core
+        self._tx = tx
+        self._session = session
+        self._address = session.address
+        self._now = core.now()
+        self._seq = session.messages
+        self._branches = session.branches
+        self._terms: dict[str, Terms] = {}
+
+    def add(self, under: Coordinate, prepared: Sequence[Prepared]) -> Coordinate:
+        """Grows one line of messages from `under`, each with its takes beside it, and gives its tip."""
+        above, turn = self._above(under)
+        at = under
+        if has_message(self._tx, self._address, Coordinate(under.branch, under.depth + 1)):
+            at = Coordinate(self.branch(above), under.depth)
+        for item in prepared:
+            at = Coordinate(at.branch, at.depth + 1)
+            message = self._message(item, at, turn)
+            for take in item.takes:
+                beside = self.branch(above)
+                self._message(take, Coordinate(beside, at.depth), turn, of=message.turn)
+            above, turn = at, message.turn
+        return at
+
+    def branch(self, fork: Coordinate, name: str = "") -> int:
+        """A new branch growing from an anchored coordinate."""
+        made = self._branches
+        self._branches += 1
+        place = (self._address.workspace, self._address.session)
+        self._tx.run(_BRANCH, (*place, made, fork.branch, fork.depth, name, self._now))
+        return made
+
+    def finish(self, head: Coordinate | None) -> None:
+        """Writes what was added; a `head` is moved to and ends what could be redone."""
+        place = (self._address.workspace, self._address.session)
+        self._tx.run_many(_INSERT, (self._row(message) for message in self.messages))
+        self._index()
+        self._tx.run(
+            "UPDATE session SET messages = ?, branches = ?, revision = revision + 1, updated = ? "
+            "WHERE workspace = ? AND id = ?",
+            (self._seq, self._branches, self._now, *place),
+        )
+        if head is None:
+            return
+        self._tx.run(
+            "UPDATE session SET head_branch = ?, head_depth = ?, redo_branch = NULL, redo_depth = NULL "
+            "WHERE workspace = ? AND id = ?",
+            (head.branch, head.depth, *place),
+        )
+        if head.branch == self._session.head.branch:
+            extend(self._tx, self._address, head)
+        else:
+            keep(self._tx, self._address, head)
+
+    def _above(self, under: Coordinate) -> tuple[Coordinate, int]:
+        message = at_place(self._tx, self._address, anchor(self._tx, self._address, under))
+        return (ROOT, 0) if message is None else (message.coordinate, message.turn)
+
+    def _message(self, item: Prepared, at: Coordinate, before: int, of: int | None = None) -> Message:
+        draft = item.draft
+        turn = draft.turn if draft.turn is not None else of
+        if turn is None:
+            turn = before + 1 if draft.role == "player" else before
+        message = Message(
+            id=self._core.ids.new(),
+            coordinate=at,
+            seq=self._seq,
+            ref=draft.ref,
+            turn=turn,
+            role=draft.role,
+            kind=draft.kind,
+            speaker=draft.speaker,
+            text=draft.text,
+            time=draft.time,
+            origin=item.origin,
+            caption=draft.caption,
+            extra=draft.extra,
+            created=self._now,
+            revision=0,
+            hidden=False,
+            deleted=False,
+        )
+        self._seq += 1
+        self.messages.append(message)
+        self._terms[message.id] = item.terms
+        return message
+
+    def _row(self, message: Message) -> tuple[object, ...]:
+        return (
+            self._address.workspace,
+            self._address.session,
+            message.id,
+            message.seq,
+            message.ref,
+            message.coordinate.branch,
+            message.coordinate.depth,
+            message.turn,
+            message.role,
+            message.kind,
+            message.speaker,
+            message.text,
+            message.time,
+            message.origin,
+            message.caption,
+            message.extra,
+            message.created,
+            message.created,
+        )
+
+    def _index(self) -> None:
+        part = self._core.index.part_for(self._tx, self._address.workspace, self._address.session, "")
+        for message in self.messages:
+            if is_indexed(message):
+                self._core.index.add(self._tx, part, message_passage(message, self._terms[message.id]))
+
+
+def _checked(draft: Draft) -> Draft:
+    if draft.role not in _ROLES:
+        raise ParameterError("role", f"{draft.role!r} is not a role", cure=f"use one of {', '.join(_ROLES)}")
+    if draft.origin and draft.origin not in _ORIGINS:
+        raise ParameterError("origin", f"{draft.origin!r} is not an origin", cure=f"use one of {', '.join(_ORIGINS)}")
+    if draft.turn is not None and draft.turn < 0:
+        raise ParameterError("turn", f"{draft.turn} is not a turn", cure="turns are counted from 0")
+    check_name(draft.kind, "kind", empty=True)
+    for field, text in _texts(draft):
+        check_text(text, field)
+    return draft
+
+
+def _texts(draft: Draft) -> Iterator[tuple[str, str]]:
+    yield "text", draft.text
+    yield "speaker", draft.speaker
+    yield "ref", draft.ref or ""
+    yield "time", draft.time or ""
+    yield "caption", draft.caption
+    yield "extra", draft.extra
+
+
+def _origin(draft: Draft) -> str:
+    if draft.origin:
+        return draft.origin
+    if draft.role != "player":
+        return "generated" if draft.role == "narrator" else "tool"
+    long = len(draft.text) > _TYPED_CHARACTERS or draft.text.count("\n") >= _TYPED_LINES
+    return "pasted" if long else "typed"

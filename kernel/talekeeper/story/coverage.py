@@ -1,0 +1,65 @@
+"""How far a kind of derived work has come on a lineage: read from its succeeded jobs, kept nowhere else."""
+
+from __future__ import annotations
+
+from talekeeper.db import Tx
+from talekeeper.story.lineage import line_to
+from talekeeper.story.messages import COLUMNS, IS_STORY, view
+from talekeeper.story.views import Address, Coordinate, Message
+
+Ranges = list[tuple[int, int]]
+
+
+def covered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None) -> Ranges:
+    """Inclusive ranges of depths that succeeded jobs of the lineage cover, in order, merged where they touch."""
+    line = line_to(address, at)
+    rows = tx.rows(
+        f"{line.sql} SELECT j.covered_start, j.covered_end FROM job j JOIN line "
+        "ON line.branch = j.branch AND j.range_end <= line.upto "
+        "WHERE j.workspace = ? AND j.session = ? AND j.plugin = ? AND j.kind = ? AND j.state = 'succeeded' "
+        "AND j.covered_start IS NOT NULL ORDER BY j.covered_start, j.covered_end",
+        (*line.params, address.workspace, address.session, plugin, kind),
+    )
+    merged: Ranges = []
+    for start, end in rows:
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def uncovered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, limit: int) -> list[Message]:
+    """The first story messages that no succeeded job covers, at most `limit`, up to the next covered one."""
+    begin = 0
+    for start, end in [*covered(tx, address, plugin, kind, at), (2**31, 2**31)]:
+        found = story_messages(tx, address, at, begin, start - 1, limit)
+        if found:
+            return found
+        begin = end + 1
+    return []
+
+
+def story_messages(
+    tx: Tx, address: Address, at: Coordinate | None, first: int, last: int, limit: int = -1
+) -> list[Message]:
+    """Story messages at depths `first`..`last` of a lineage; of more than `limit` the shallowest."""
+    line = line_to(address, at, below=first - 1)
+    rows = tx.rows(
+        f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {IS_STORY} ORDER BY line.branch, m.depth LIMIT ?",
+        (*line.params, address.workspace, address.session, first, first, last, limit),
+    )
+    return [view(row) for row in rows]
+
+
+def count_story(tx: Tx, address: Address, at: Coordinate | None) -> int:
+    """How many story messages the lineage has."""
+    line = line_to(address, at)
+    row = tx.one(
+        f"{line.sql} SELECT count(*) FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {IS_STORY}",
+        (*line.params, address.workspace, address.session),
+    )
+    return 0 if row is None else int(row[0])

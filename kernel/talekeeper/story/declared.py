@@ -1,0 +1,75 @@
+"""Which properties of each namespace are indexed in a workspace, as the index stands and not as a manifest says.
+
+Every write of a record is indexed by this table. A manifest that changed is declared once; from then on the new table
+counts, and `upkeep` brings the passages written before to it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from talekeeper.db import Tx, dumps
+from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.story import upkeep
+from talekeeper.story.core import Core
+
+
+def search_table(tx: Tx, workspace: str, namespace: Namespace) -> SearchTable | None:
+    """What the namespace is indexed by; the first to write to it declares it."""
+    row = tx.one(
+        "SELECT search FROM declared WHERE workspace = ? AND plugin = ? AND namespace = ?",
+        (workspace, namespace.plugin, namespace.name),
+    )
+    if row is not None:
+        return _parse(row[0])
+    _write(tx, workspace, namespace)
+    return namespace.search
+
+
+def declare(core: Core, tx: Tx, workspace: str, namespace: Namespace) -> bool:
+    """Makes the manifest's table the one that counts; True when stored records are to be indexed anew."""
+    row = tx.one(
+        "SELECT search FROM declared WHERE workspace = ? AND plugin = ? AND namespace = ?",
+        (workspace, namespace.plugin, namespace.name),
+    )
+    if row is not None and row[0] == _document(namespace.search):
+        return False
+    _write(tx, workspace, namespace)
+    stored = tx.one(
+        "SELECT 1 FROM tally WHERE workspace = ? AND plugin = ? AND namespace = ? LIMIT 1",
+        (workspace, namespace.plugin, namespace.name),
+    )
+    if stored is None:
+        return False
+    upkeep.mark(core, tx, upkeep.Task("reindex", workspace, plugin=namespace.plugin, namespace=namespace.name))
+    return True
+
+
+def tables(tx: Tx, workspace: str) -> dict[tuple[str, str], SearchTable]:
+    """Every searched namespace of the workspace, by plugin and name."""
+    rows = tx.rows("SELECT plugin, namespace, search FROM declared WHERE workspace = ? AND search <> ''", (workspace,))
+    return {(plugin, name): table for plugin, name, text in rows if (table := _parse(text))}
+
+
+def _write(tx: Tx, workspace: str, namespace: Namespace) -> None:
+    tx.run(
+        "INSERT INTO declared(workspace, plugin, namespace, search) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT(workspace, plugin, namespace) DO UPDATE SET search = excluded.search",
+        (workspace, namespace.plugin, namespace.name, _document(namespace.search)),
+    )
+
+
+def _document(table: SearchTable | None) -> str:
+    if table is None:
+        return ""
+    return dumps(
+        {"text": table.text, "title": table.title, "speaker": table.speaker, "time": table.time, "tags": table.tags},
+        "search",
+    )
+
+
+def _parse(document: str) -> SearchTable | None:
+    if not document:
+        return None
+    stored = json.loads(document)
+    return SearchTable(**{**stored, "text": tuple(stored["text"])})

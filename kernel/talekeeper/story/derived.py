@@ -1,0 +1,66 @@
+"""What becomes of records and jobs when a message they were made from is edited or deleted.
+
+A record whose range ends there is withdrawn where it stands and its job is due again; one that only covers the message
+stays, and is marked after an edit. A person's record has no range and is never touched.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from talekeeper.db import Row, Tx
+from talekeeper.manifest.declared import Namespace
+from talekeeper.story.core import Core
+from talekeeper.story.ledger import reopen, reopen_ending_at
+from talekeeper.story.lineage import branches_below
+from talekeeper.story.reading import COLUMNS, STANDS_SOMEWHERE, view
+from talekeeper.story.views import Address, Coordinate, Record
+from talekeeper.story.writing import Target, Version, write_version
+
+Change = Literal["edited", "deleted"]
+
+
+def source_changed(core: Core, tx: Tx, address: Address, at: Coordinate, change: Change) -> None:
+    """Follows up the change of the message at a coordinate, in the same transaction."""
+    reason = f"its source was {change}"
+    holding = branches_below(tx, address, at)
+    for record in _made_from(tx, address, holding, "r.range_end = ?", (at.depth,)):
+        _withdraw(core, tx, record)
+        if record.derived is not None and record.derived.job:
+            reopen(core, tx, address, record.derived.job, reason)
+    reopen_ending_at(core, tx, address, at, reason)
+    if change == "edited":
+        for record in _made_from(tx, address, holding, "r.range_start <= ? AND r.range_end > ?", (at.depth, at.depth)):
+            _mark(tx, record)
+
+
+def _made_from(tx: Tx, address: Address, holding: set[int], where: str, params: tuple[object, ...]) -> list[Record]:
+    rows: list[Row] = tx.rows(
+        f"SELECT {COLUMNS} FROM record r WHERE r.workspace = ? AND r.session = ? AND r.range_end IS NOT NULL "
+        f"AND r.withdrawn = 0 AND {where} AND {STANDS_SOMEWHERE}",
+        (address.workspace, address.session, *params),
+    )
+    return [view(row) for row in rows if row[7] in holding]
+
+
+def _withdraw(core: Core, tx: Tx, record: Record) -> None:
+    namespace = Namespace(record.plugin, record.namespace, version=record.version)
+    place = Target(namespace, record.scope, record.coordinate, record.coordinate, person=False)
+    write_version(core, tx, place, Version(record.key, "null", withdrawn=True), record)
+
+
+def _mark(tx: Tx, record: Record) -> None:
+    scope = record.scope
+    tx.run(
+        "UPDATE record SET source_edited = 1 WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? "
+        "AND namespace = ? AND key = ? AND revision = ?",
+        (
+            scope.workspace,
+            scope.preset,
+            scope.session,
+            record.plugin,
+            record.namespace,
+            record.key,
+            record.revision,
+        ),
+    )

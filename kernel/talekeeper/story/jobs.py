@@ -1,0 +1,126 @@
+"""Work outside the turn, as rows: noted in a turn's own commit, claimed under a lease, ended in the commit of its result.
+
+Every method takes part in the caller's transaction when `tx` is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from talekeeper.db import Lease, Tx
+from talekeeper.errors import StoreError
+from talekeeper.story import coverage, ledger
+from talekeeper.story.core import Core
+from talekeeper.story.coverage import Ranges
+from talekeeper.story.views import Address, Coordinate, Job, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """A failure that could not be written down, and why not."""
+
+    address: Address
+    job: str
+    reason: str
+    because: str
+
+
+class Jobs:
+    """The ledger half of the store."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self.unrecorded: list[Unrecorded] = []
+
+    def enqueue(
+        self, address: Address, plugin: str, kind: str, end: Coordinate, *, start: int, tx: Tx | None = None
+    ) -> Job:
+        """Notes work on the messages at depths `start`..`end.depth`; the same work is noted once."""
+        return self._core.write(
+            lambda tx: ledger.enqueue(self._core, tx, address, plugin, kind, end, start), tx, "note a job"
+        )
+
+    def claim(self, address: Address, lease: Lease, *, tx: Tx | None = None) -> Job | None:
+        """Takes up the next job that is due on the head's lineage; `lease` is the session's, held by the caller."""
+        return self._core.write(lambda tx: ledger.claim(self._core, tx, address, lease), tx, "claim a job")
+
+    def succeed(
+        self,
+        address: Address,
+        job: str,
+        lease: Lease,
+        *,
+        did_work: bool = True,
+        covered: tuple[int, int] | None = None,
+        details: Mapping[str, Any] | None = None,
+        tx: Tx | None = None,
+    ) -> Job:
+        """Ends a running job; raises `Conflict` when another worker has taken it over. `covered` are depths, inclusive."""
+
+        def succeed(tx: Tx) -> Job:
+            return ledger.succeed(
+                self._core, tx, address, job, lease, did_work=did_work, covered=covered, details=details or {}
+            )
+
+        return self._core.write(succeed, tx, "end a job")
+
+    def skip(self, address: Address, job: str, lease: Lease, reason: str, *, tx: Tx | None = None) -> Job:
+        """Ends a running job that had nothing to do, for `reason`."""
+        return self._core.write(lambda tx: ledger.skip(self._core, tx, address, job, lease, reason), tx, "end a job")
+
+    def fail(
+        self, address: Address, job: str, lease: Lease, reason: str, *, after: float | None = None, tx: Tx | None = None
+    ) -> bool:
+        """Ends an attempt; the job is due again after `after` seconds or a growing delay.
+
+        False when not even that could be written: the failure is then kept in `unrecorded`.
+        """
+        try:
+            self._core.write(
+                lambda tx: ledger.fail(self._core, tx, address, job, lease, reason, after), tx, "end a job"
+            )
+        except StoreError as error:
+            if tx is not None:
+                raise
+            self.unrecorded.append(Unrecorded(address, job, reason, error.sentence()))
+            return False
+        return True
+
+    def reopen(self, address: Address, job: str, reason: str, *, tx: Tx | None = None) -> None:
+        """Makes a succeeded job due again and what it covered uncovered."""
+        self._core.write(lambda tx: ledger.reopen(self._core, tx, address, job, reason), tx, "reopen a job")
+
+    def get(self, address: Address, job: str, *, tx: Tx | None = None) -> Job:
+        """Raises `NotFound`."""
+        return self._core.read(lambda tx: ledger.job(tx, address, job), tx)
+
+    def all(self, address: Address, *, tx: Tx | None = None) -> list[Job]:
+        """The whole ledger of a session, in the order it was written."""
+        return self._core.read(lambda tx: ledger.jobs(tx, address), tx)
+
+    def due_sessions(self, workspace: str, *, tx: Tx | None = None) -> list[Address]:
+        """Sessions that may have work due, the longest waiting first."""
+        now = self._core.now()
+        names = self._core.read(lambda tx: ledger.due_sessions(tx, workspace, now), tx)
+        return [Address(workspace, name) for name in names]
+
+    def covered(
+        self, address: Address, plugin: str, kind: str, *, at: Coordinate | None = None, tx: Tx | None = None
+    ) -> Ranges:
+        """Ranges of depths, inclusive, that succeeded jobs on the lineage cover."""
+        return self._core.read(lambda tx: coverage.covered(tx, address, plugin, kind, at), tx)
+
+    def uncovered(
+        self,
+        address: Address,
+        plugin: str,
+        kind: str,
+        *,
+        at: Coordinate | None = None,
+        limit: int = 100,
+        tx: Tx | None = None,
+    ) -> list[Message]:
+        """The first story messages not covered, in one stretch, at most `limit`."""
+        return self._core.read(lambda tx: coverage.uncovered(tx, address, plugin, kind, at, limit), tx)

@@ -1,0 +1,197 @@
+"""Rows of the job ledger and the steps a job takes through its states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from talekeeper.clock import iso
+from talekeeper.db import Lease, Row, Tx, dumps
+from talekeeper.errors import Conflict, NotFound, ParameterError
+from talekeeper.story.core import Core
+from talekeeper.story.lineage import line_to
+from talekeeper.story.views import Address, Coordinate, Job, JobState
+
+MAX_ATTEMPTS = 6
+MAX_BACKLOG = 50  # unfinished jobs of one kind in one session; older ones than these are given up
+_FIRST_DELAY = 30.0  # seconds; doubled with each failure
+_LONGEST_DELAY = 3600.0
+_LONGEST_REASON = 500
+
+_COLUMNS = (
+    "j.id, j.plugin, j.kind, j.branch, j.range_start, j.range_end, j.state, j.attempts, j.did_work, j.covered_start, "
+    "j.covered_end, j.reason, j.not_before, j.details, j.created, j.updated"
+)
+_MINE = "workspace = ? AND session = ? AND id = ?"
+
+
+def enqueue(core: Core, tx: Tx, address: Address, plugin: str, kind: str, end: Coordinate, start: int) -> Job:
+    """Notes work on the messages `start`..`end.depth`; the same work is noted once, whatever became of it."""
+    if not 0 <= start <= end.depth + 1:
+        raise ParameterError("start", f"{start} is not before {end.depth}")
+    same = (address.workspace, address.session, plugin, kind, end.branch, start, end.depth)
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM job j WHERE j.workspace = ? AND j.session = ? AND j.plugin = ? AND j.kind = ? "
+        "AND j.branch = ? AND j.range_start = ? AND j.range_end = ?",
+        same,
+    )
+    if row is not None:
+        return _view(row)
+    _bound_backlog(core, tx, address, plugin, kind)
+    made, now = core.ids.new(), core.now()
+    tx.run(
+        "INSERT INTO job(workspace, session, id, seq, plugin, kind, branch, range_start, range_end, state, attempts, "
+        "did_work, reason, details, fence, created, updated) SELECT ?, ?, ?, coalesce(max(seq), 0) + 1, ?, ?, ?, ?, ?, "
+        "'pending', 0, 0, '', '{}', 0, ?, ? FROM job WHERE workspace = ? AND session = ?",
+        (*same[:2], made, *same[2:], now, now, *same[:2]),
+    )
+    return job(tx, address, made)
+
+
+def job(tx: Tx, address: Address, job_id: str) -> Job:
+    """Raises `NotFound`."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM job j WHERE j.workspace = ? AND j.session = ? AND j.id = ?",
+        (address.workspace, address.session, job_id),
+    )
+    if row is None:
+        raise NotFound(f"there is no job {job_id!r}", where=address.session)
+    return _view(row)
+
+
+def jobs(tx: Tx, address: Address) -> list[Job]:
+    """The whole ledger of a session, in the order it was written."""
+    rows = tx.rows(
+        f"SELECT {_COLUMNS} FROM job j WHERE j.workspace = ? AND j.session = ? ORDER BY j.seq",
+        (address.workspace, address.session),
+    )
+    return [_view(row) for row in rows]
+
+
+def claim(core: Core, tx: Tx, address: Address, lease: Lease) -> Job | None:
+    """Takes up the next job of the head's lineage, or None.
+
+    Whoever holds the session's lease is alone, so a job that is still running belongs to a process that died. Jobs that
+    failed less often come first: what keeps failing does not keep the rest waiting.
+    """
+    lease.check(tx)
+    now = core.now()
+    line = line_to(address, None)
+    row = tx.one(
+        f"{line.sql} SELECT {_COLUMNS} FROM job j JOIN line ON line.branch = j.branch AND j.range_end <= line.upto "
+        "WHERE j.workspace = ? AND j.session = ? AND j.attempts < ? AND ((j.state = 'running' AND j.fence < ?) "
+        "OR (j.state IN ('pending', 'reopened', 'failed') AND coalesce(j.not_before, '') <= ?)) "
+        "ORDER BY j.attempts, j.seq LIMIT 1",
+        (*line.params, address.workspace, address.session, MAX_ATTEMPTS, lease.fence, now),
+    )
+    if row is None:
+        return None
+    tx.run(
+        f"UPDATE job SET state = 'running', attempts = attempts + 1, fence = ?, updated = ? WHERE {_MINE}",
+        (lease.fence, now, address.workspace, address.session, row[0]),
+    )
+    return job(tx, address, row[0])
+
+
+def succeed(
+    core: Core,
+    tx: Tx,
+    address: Address,
+    job_id: str,
+    lease: Lease,
+    *,
+    did_work: bool,
+    covered: tuple[int, int] | None,
+    details: Mapping[str, Any],
+) -> Job:
+    """Ends a running job well; `covered` are the depths it need not be done for again."""
+    start, end = covered or (None, None)
+    document = dumps(details, "details")
+    _end(core, tx, address, job_id, lease, state="succeeded", did_work=int(did_work), covered_start=start,
+         covered_end=end, reason="", not_before=None, details=document)  # fmt: skip
+    return job(tx, address, job_id)
+
+
+def skip(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason: str) -> Job:
+    """Ends a running job that had nothing to do."""
+    _end(core, tx, address, job_id, lease, state="skipped", reason=reason[:_LONGEST_REASON], not_before=None)
+    return job(tx, address, job_id)
+
+
+def fail(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason: str, after: float | None) -> Job:
+    """Ends an attempt; the next is due after `after` seconds or twice the last delay, while attempts are left."""
+    attempts = job(tx, address, job_id).attempts
+    delay = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** (attempts - 1)) if after is None else after
+    due = None if attempts >= MAX_ATTEMPTS else iso(core.clock.now() + timedelta(seconds=delay))
+    _end(core, tx, address, job_id, lease, state="failed", reason=reason[:_LONGEST_REASON], not_before=due)
+    return job(tx, address, job_id)
+
+
+def reopen(core: Core, tx: Tx, address: Address, job_id: str, reason: str) -> None:
+    """Makes a succeeded job due again and its range uncovered; one in any other state is left alone."""
+    _reopen_where(core, tx, address, reason, "id = ?", (job_id,))
+
+
+def reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reason: str) -> None:
+    """Reopens every succeeded job whose range ends at a message."""
+    _reopen_where(core, tx, address, reason, "branch = ? AND range_end = ?", (at.branch, at.depth))
+
+
+def due_sessions(tx: Tx, workspace: str, now: str) -> list[str]:
+    """Sessions of a workspace with work that may be due, the longest waiting first."""
+    rows = tx.rows(
+        "SELECT session FROM job WHERE workspace = ? AND state IN ('pending', 'reopened', 'failed', 'running') "
+        "AND attempts < ? AND coalesce(not_before, '') <= ? GROUP BY session ORDER BY min(updated)",
+        (workspace, MAX_ATTEMPTS, now),
+    )
+    return [row[0] for row in rows]
+
+
+def _reopen_where(core: Core, tx: Tx, address: Address, reason: str, where: str, params: tuple[object, ...]) -> None:
+    tx.run(
+        "UPDATE job SET state = 'reopened', attempts = 0, covered_start = NULL, covered_end = NULL, reason = ?, "
+        f"not_before = NULL, updated = ? WHERE workspace = ? AND session = ? AND state = 'succeeded' AND {where}",
+        (reason, core.now(), address.workspace, address.session, *params),
+    )
+
+
+def _bound_backlog(core: Core, tx: Tx, address: Address, plugin: str, kind: str) -> None:
+    tx.run(
+        "UPDATE job SET state = 'skipped', reason = 'too many others were waiting', not_before = NULL, updated = ? "
+        "WHERE workspace = ? AND session = ? AND seq IN (SELECT seq FROM job WHERE workspace = ? AND session = ? "
+        "AND plugin = ? AND kind = ? AND state IN ('pending', 'reopened', 'failed') ORDER BY seq DESC LIMIT -1 OFFSET ?)",
+        (core.now(), *(address.workspace, address.session) * 2, plugin, kind, MAX_BACKLOG - 1),
+    )
+
+
+def _end(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, **columns: object) -> None:
+    lease.check(tx)
+    assignments = ", ".join(f"{name} = ?" for name in columns)
+    touched = tx.run(
+        f"UPDATE job SET {assignments}, updated = ? WHERE {_MINE} AND state = 'running' AND fence = ?",
+        (*columns.values(), core.now(), address.workspace, address.session, job_id, lease.fence),
+    )
+    if not touched:
+        raise Conflict(f"the job {job_id!r} is no longer this worker's", where=address.session)
+
+
+def _view(row: Row) -> Job:
+    return Job(
+        id=row[0],
+        plugin=row[1],
+        kind=row[2],
+        coordinate=Coordinate(row[3], row[5]),
+        start=row[4],
+        end=row[5],
+        state=JobState(row[6]),
+        attempts=row[7],
+        did_work=bool(row[8]),
+        covered=None if row[9] is None else (row[9], row[10]),
+        reason=row[11],
+        not_before=row[12],
+        details=json.loads(row[13]),
+        created=row[14],
+        updated=row[15],
+    )

@@ -1,0 +1,155 @@
+"""Reading the messages of a session, along a lineage or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from talekeeper.db import Row, Tx
+from talekeeper.errors import NotFound
+from talekeeper.story.lineage import line_to
+from talekeeper.story.views import Address, Coordinate, Message, Role, TextRevision
+
+COLUMNS = (
+    "m.id, m.branch, m.depth, m.seq, m.ref, m.turn, m.role, m.kind, m.speaker, m.text, m.time, m.origin, m.caption, "
+    "m.extra, m.created, m.revision, m.hidden, m.deleted"
+)
+IS_STORY = "m.role IN ('player', 'narrator') AND m.deleted = 0 AND trim(m.text) <> ''"
+"""A story message: only these count for coverage."""
+
+
+def view(row: Row) -> Message:
+    """A row of `COLUMNS` as a message."""
+    return Message(
+        id=row[0],
+        coordinate=Coordinate(row[1], row[2]),
+        seq=row[3],
+        ref=row[4],
+        turn=row[5],
+        role=cast("Role", row[6]),
+        kind=row[7],
+        speaker=row[8],
+        text=row[9],
+        time=row[10],
+        origin=row[11],
+        caption=row[12],
+        extra=row[13],
+        created=row[14],
+        revision=row[15],
+        hidden=bool(row[16]),
+        deleted=bool(row[17]),
+    )
+
+
+def between(
+    tx: Tx,
+    address: Address,
+    at: Coordinate | None,
+    first: int,
+    last: int,
+    where: str = "m.deleted = 0",
+    limit: int = -1,
+) -> list[Message]:
+    """Messages at depths `first`..`last` of a lineage, in story order; of more than `limit` the deepest ones.
+
+    The order of the join is that of its two indexes, so with a limit SQLite stops early instead of sorting.
+    """
+    line = line_to(address, at, below=first - 1)
+    rows = tx.rows(
+        f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {where} "
+        "ORDER BY line.branch DESC, m.depth DESC LIMIT ?",
+        (*line.params, address.workspace, address.session, first, first, last, limit),
+    )
+    return [view(row) for row in reversed(rows)]
+
+
+def newest(
+    tx: Tx, address: Address, at: Coordinate, count: int, where: str = "m.deleted = 0", *, kept: bool = False
+) -> list[Message]:
+    """The last `count` messages up to `at`, in story order; `kept` says that `at` is the session's head."""
+    window = count
+    while True:
+        first = max(0, at.depth - window + 1)
+        found = between(tx, address, None if kept else at, first, at.depth, where, count)
+        if len(found) >= count or first == 0:
+            return found
+        window *= 2
+
+
+def by_id(tx: Tx, address: Address, message_id: str) -> Message:
+    """Raises `NotFound`."""
+    row = tx.one(
+        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.id = ?",
+        (address.workspace, address.session, message_id),
+    )
+    if row is None:
+        raise NotFound(f"there is no message {message_id!r}", where=address.session)
+    return view(row)
+
+
+def at_place(tx: Tx, address: Address, at: Coordinate) -> Message | None:
+    """The message standing exactly there."""
+    row = tx.one(
+        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.branch = ? AND m.depth = ?",
+        (address.workspace, address.session, at.branch, at.depth),
+    )
+    return None if row is None else view(row)
+
+
+def appended_after(tx: Tx, address: Address, seq: int, limit: int) -> list[Message]:
+    """Messages of every branch, deleted ones too, in the order they were appended."""
+    rows = tx.rows(
+        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.seq > ? ORDER BY m.seq LIMIT ?",
+        (address.workspace, address.session, seq, limit),
+    )
+    return [view(row) for row in rows]
+
+
+def of_turns(
+    tx: Tx, address: Address, at: Coordinate | None, turns: tuple[int, int], where: str = "m.deleted = 0"
+) -> list[Message]:
+    """Messages of a lineage whose turn lies in the inclusive range, in story order."""
+    line = line_to(address, at)
+    rows = tx.rows(
+        f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        f"WHERE {where} AND m.turn BETWEEN ? AND ? ORDER BY line.branch, m.depth",
+        (*line.params, address.workspace, address.session, *turns),
+    )
+    return [view(row) for row in rows]
+
+
+def by_ids(tx: Tx, address: Address, ids: Sequence[str]) -> dict[str, Message]:
+    """Those of the ids that exist."""
+    marks = ", ".join("?" * len(ids))
+    rows = tx.rows(
+        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.id IN ({marks})",
+        (address.workspace, address.session, *ids),
+    )
+    return {row[0]: view(row) for row in rows}
+
+
+def speakers(tx: Tx, address: Address, at: Coordinate | None) -> list[str]:
+    """Every name a message of the lineage was spoken under, in order of first appearance."""
+    line = line_to(address, at)
+    rows = tx.rows(
+        f"{line.sql} SELECT m.speaker FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        "WHERE m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)",
+        (*line.params, address.workspace, address.session),
+    )
+    return [row[0] for row in rows]
+
+
+def texts(tx: Tx, address: Address, message_id: str) -> list[TextRevision]:
+    """Every text the message has had, oldest first, the present one last."""
+    rows = tx.rows(
+        "SELECT revision, text, written FROM message_text WHERE workspace = ? AND session = ? AND message = ? "
+        "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? ORDER BY 1",
+        (address.workspace, address.session, message_id) * 2,
+    )
+    if not rows:
+        raise NotFound(f"there is no message {message_id!r}", where=address.session)
+    return [TextRevision(*row) for row in rows]

@@ -1,0 +1,41 @@
+"""What may name a workspace, a session, a preset, a branch or a record. Names are compared byte for byte."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from talekeeper.errors import ParameterError
+from talekeeper.text import check_text
+
+_LONGEST = 200
+_WORKSPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_UNPRINTABLE = {"Cc", "Cf", "Zl", "Zp"}
+
+
+def check_workspace(name: str) -> str:
+    """A workspace is also a folder, on disks that may fold case: lower-case letters, digits, `-` and `_`."""
+    if not _WORKSPACE.fullmatch(name):
+        raise ParameterError(
+            "workspace",
+            f"{name!r} cannot name a workspace",
+            cure="use up to 63 lower-case letters, digits, '-' and '_', beginning with a letter or digit",
+        )
+    return name
+
+
+def check_name(name: str, field: str, *, empty: bool = False) -> str:
+    """One line of at most 200 printable characters without blanks around it."""
+    check_text(name, field)
+    if not name and empty:
+        return name
+    if not name or name != name.strip() or len(name) > _LONGEST:
+        raise ParameterError(field, f"{name[:_LONGEST]!r} is empty, too long or has blanks around it")
+    if any(unicodedata.category(character) in _UNPRINTABLE for character in name):
+        raise ParameterError(field, f"{name!r} holds a character that cannot be seen")
+    return name
+
+
+def check_line(text: str, field: str) -> str:
+    """Free text for a title: at most 200 characters are kept, line breaks become blanks."""
+    return " ".join(check_text(text, field).split())[:_LONGEST]

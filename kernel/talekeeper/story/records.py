@@ -1,0 +1,242 @@
+"""Records of plugins: versions at coordinates, read along a lineage, written together with their index entries.
+
+`at` is the coordinate a call reads from and writes at, the session's head when it is None; workspace and preset records
+have none. With `person` a write is a person's act: it holds on every branch and moving about does not undo it. Every
+method takes part in the caller's transaction when `tx` is given.
+"""
+
+from __future__ import annotations
+
+from talekeeper.db import Tx, dumps
+from talekeeper.errors import Conflict, NotFound, ParameterError
+from talekeeper.manifest.declared import Namespace
+from talekeeper.search.passage import Kind
+from talekeeper.story import reading
+from talekeeper.story.core import Core
+from talekeeper.story.ledger import reopen
+from talekeeper.story.names import check_name
+from talekeeper.story.reading import IN_NAMESPACE, Order
+from talekeeper.story.validation import check_value
+from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session
+from talekeeper.story.writing import (
+    Target,
+    Version,
+    check_scope,
+    dedupe_digest,
+    is_written,
+    make_room,
+    target,
+    write_version,
+)
+
+Found = list[Record]
+"""Named here because the class below has a method called list."""
+
+_BLANK = "null"
+_MOST = 1_000
+
+
+def scope_of(namespace: Namespace, session: Session) -> Scope:
+    """Where a session finds the records of a namespace."""
+    match namespace.scope:
+        case "session":
+            return Scope(session.workspace, session=session.id)
+        case "preset":
+            return Scope(session.workspace, preset=session.preset)
+        case "workspace":
+            return Scope(session.workspace)
+
+
+class Records:
+    """The record half of the store."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def put(
+        self,
+        namespace: Namespace,
+        scope: Scope,
+        key: str,
+        value: object,
+        *,
+        at: Coordinate | None = None,
+        person: bool = False,
+        derived: Derived | None = None,
+        tx: Tx | None = None,
+    ) -> Record:
+        """Writes the record of a key, in place of an earlier version; an append-only namespace refuses to replace."""
+        document = check_value(namespace, value)
+        check_name(key, "key")
+
+        def put(tx: Tx) -> Record:
+            place = target(tx, namespace, scope, at, person=person)
+            before = reading.standing(tx, namespace, scope, place.reads, key)
+            if namespace.append_only and before is not None:
+                raise Conflict(
+                    f"the record {key!r} is there and {namespace.path} is append-only",
+                    cure="withdraw it and add another",
+                )
+            if before is None or before.withdrawn:
+                make_room(self._core, tx, place)
+            return write_version(self._core, tx, place, Version(key, document, derived=derived), before)
+
+        return self._core.write(put, tx, "put a record")
+
+    def add(
+        self,
+        namespace: Namespace,
+        scope: Scope,
+        value: object,
+        *,
+        key: str | None = None,
+        dedupe: str | None = None,
+        at: Coordinate | None = None,
+        person: bool = False,
+        derived: Derived | None = None,
+        tx: Tx | None = None,
+    ) -> Record | None:
+        """Appends a record under a new key, its own or `key`.
+
+        None when one with the same `dedupe` is already on the lineage, or had been and was forgotten.
+        """
+        document = check_value(namespace, value)
+        digest = None if dedupe is None else dedupe_digest(dedupe)
+        made = self._core.ids.new() if key is None else check_name(key, "key")
+
+        def add(tx: Tx) -> Record | None:
+            place = target(tx, namespace, scope, at, person=person)
+            if digest is not None and is_written(tx, place, digest):
+                return None
+            if key is not None and reading.versions(tx, namespace, scope, key):
+                raise Conflict(f"there is already a record {key!r}", where=namespace.path)
+            make_room(self._core, tx, place)
+            return write_version(self._core, tx, place, Version(made, document, derived=derived, dedupe=digest), None)
+
+        return self._core.write(add, tx, "add a record")
+
+    def withdraw(
+        self,
+        namespace: Namespace,
+        scope: Scope,
+        key: str,
+        *,
+        at: Coordinate | None = None,
+        person: bool = False,
+        redo: bool = True,
+        tx: Tx | None = None,
+    ) -> Record:
+        """Hides the record from the coordinate on, keeping it on other branches; raises `NotFound` when none is live.
+
+        With `redo` the job that derived it is reopened, provided that the record is now hidden wherever it stood.
+        """
+
+        def withdraw(tx: Tx) -> Record:
+            place = target(tx, namespace, scope, at, person=person)
+            before = self._live(tx, place, key)
+            written = write_version(self._core, tx, place, Version(key, _BLANK, withdrawn=True), before)
+            everywhere = person or written.coordinate == before.coordinate
+            if redo and everywhere and before.derived is not None and before.derived.job:
+                address = Address(scope.workspace, scope.session)
+                reopen(self._core, tx, address, before.derived.job, "its result was withdrawn")
+            return written
+
+        return self._core.write(withdraw, tx, "withdraw a record")
+
+    def restore(
+        self,
+        namespace: Namespace,
+        scope: Scope,
+        key: str,
+        *,
+        at: Coordinate | None = None,
+        person: bool = False,
+        tx: Tx | None = None,
+    ) -> Record:
+        """Writes again what a withdrawn record last said; raises `NotFound`, or `Conflict` when it is live."""
+
+        def restore(tx: Tx) -> Record:
+            place = target(tx, namespace, scope, at, person=person)
+            now = reading.standing(tx, namespace, scope, place.reads, key)
+            if now is not None and not now.withdrawn:
+                raise Conflict(f"the record {key!r} is not withdrawn", where=namespace.path)
+            said = reading.last_said(tx, namespace, scope, place.reads, key)
+            if said is None:
+                raise NotFound(f"there is no record {key!r} to restore", where=namespace.path)
+            make_room(self._core, tx, place)
+            return write_version(self._core, tx, place, Version(key, dumps(said.value, namespace.path)), said)
+
+        return self._core.write(restore, tx, "restore a record")
+
+    def forget(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> int:
+        """Blanks every version for good and gives their number; raises `NotFound`.
+
+        The index no longer finds it from this commit on; its words are gone from the file after the next maintenance.
+        """
+
+        def forget(tx: Tx) -> int:
+            check_scope(namespace, scope)
+            blanked = tx.run(
+                "UPDATE record AS r SET value = ?, withdrawn = 1, forgotten = 1, source_edited = 0 "
+                f"WHERE {IN_NAMESPACE} AND r.key = ? AND r.forgotten = 0",
+                (_BLANK, *reading.namespace_params(namespace, scope), key),
+            )
+            if not blanked:
+                raise NotFound(f"there is no record {key!r}", where=namespace.path)
+            part = self._core.index.find_part(tx, scope.workspace, scope.session, scope.preset)
+            if part is not None:
+                self._core.index.remove(
+                    tx, part, kind=Kind.RECORD, plugin=namespace.plugin, namespace=namespace.name, key=key, forget=True
+                )
+            return blanked
+
+        return self._core.write(forget, tx, "forget a record")
+
+    def get(
+        self, namespace: Namespace, scope: Scope, key: str, *, at: Coordinate | None = None, tx: Tx | None = None
+    ) -> Record | None:
+        """The live record of a key, or None."""
+        check_scope(namespace, scope)
+        found = self._core.read(lambda tx: reading.standing(tx, namespace, scope, at, key), tx)
+        return None if found is None or found.withdrawn else found
+
+    def list(
+        self,
+        namespace: Namespace,
+        scope: Scope,
+        *,
+        at: Coordinate | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        order: Order = "oldest",
+        withdrawn: bool = False,
+        tx: Tx | None = None,
+    ) -> Found:
+        """At most `limit` (1..1,000) live records, or with `withdrawn` those that were; `after` is the last key seen."""
+        check_scope(namespace, scope)
+        if not 1 <= limit <= _MOST:
+            raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {_MOST}")
+        if order not in reading.ORDERS:
+            raise ParameterError("order", f"{order!r} is not an order", cure=f"use {', '.join(reading.ORDERS)}")
+        return self._core.read(
+            lambda tx: reading.listed(
+                tx, namespace, scope, at, after=after, limit=limit, order=order, withdrawn=withdrawn
+            ),
+            tx,
+        )
+
+    def count(self, namespace: Namespace, scope: Scope, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
+        """How many records are live."""
+        check_scope(namespace, scope)
+        return self._core.read(lambda tx: reading.counted(tx, namespace, scope, at), tx)
+
+    def history(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> Found:
+        """Every version of the key on whatever branch, oldest first; forgotten ones without their value."""
+        check_scope(namespace, scope)
+        return self._core.read(lambda tx: reading.versions(tx, namespace, scope, key), tx)
+
+    def _live(self, tx: Tx, place: Target, key: str) -> Record:
+        found = reading.standing(tx, place.namespace, place.scope, place.reads, key)
+        if found is None or found.withdrawn:
+            raise NotFound(f"there is no record {key!r}", where=place.namespace.path)
+        return found

@@ -1,0 +1,199 @@
+"""Moving about in a session's tree: nothing here changes a message, and what is left can be returned to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from talekeeper.db import Tx
+from talekeeper.errors import Conflict, NotFound
+from talekeeper.story import sessions
+from talekeeper.story.append import Growth
+from talekeeper.story.core import Core
+from talekeeper.story.lineage import anchor, fork_of, has_message, keep
+from talekeeper.story.messages import newest
+from talekeeper.story.names import check_name
+from talekeeper.story.views import ROOT, Address, Branch, Coordinate, Message, Session, Take
+
+_TURN = 8  # messages looked at first to find where the newest turn began; doubled while it reaches further
+
+
+def undo(core: Core, tx: Tx, address: Address) -> Session:
+    """Moves the head back over the newest turn; raises `NotFound` when there is none."""
+    session = sessions.session(tx, address)
+    turn = _newest_turn(tx, session)
+    if not turn:
+        raise NotFound("there is nothing to undo", where=address.session)
+    return _leave_tip(core, tx, session, _above(tx, address, turn[0]))
+
+
+def redo(core: Core, tx: Tx, address: Address) -> Session:
+    """Goes to the tip last left by undo or retry; raises `NotFound` when the story has gone on or none was left."""
+    tip = sessions.redo_tip(tx, address)
+    if tip is None:
+        raise NotFound("there is nothing to redo", where=address.session)
+    return _move(core, tx, address, tip)
+
+
+def retry(core: Core, tx: Tx, address: Address) -> Session:
+    """Moves the head to where the newest turn is answered from; what is appended next is another take of it."""
+    session = sessions.session(tx, address)
+    turn = _newest_turn(tx, session)
+    if not turn:
+        raise NotFound("there is no turn to retry", where=address.session)
+    return _leave_tip(core, tx, session, _asked_at(tx, address, turn))
+
+
+def takes(tx: Tx, address: Address) -> list[Take]:
+    """The answers to the newest turn, oldest first; none of them is `current` while it waits to be answered."""
+    session = sessions.session(tx, address)
+    turn = _newest_turn(tx, session)
+    if not turn:
+        return []
+    asked = _asked_at(tx, address, turn)
+    number = turn[-1].turn
+    firsts = [first for first in _children(tx, address, asked) if _turn_at(tx, address, first) == number]
+    current = {message.coordinate for message in turn}
+    return [
+        Take(place, first, _turn_end(tx, address, first, number), first in current)
+        for place, first in enumerate(firsts, start=1)
+    ]
+
+
+def switch_take(core: Core, tx: Tx, address: Address, number: int) -> Session:
+    """Moves the head to the end of a take of the newest turn, counted from 1; raises `NotFound`."""
+    for take in takes(tx, address):
+        if take.number == number:
+            return _move(core, tx, address, take.tip)
+    raise NotFound(f"there is no take {number} of this turn", where=address.session)
+
+
+def fork(core: Core, tx: Tx, address: Address, at: Coordinate | None, name: str) -> Session:
+    """Starts a branch at a coordinate (the head by default) and moves there; a name is a checkpoint and unique."""
+    session = sessions.session(tx, address)
+    check_name(name, "name", empty=True)
+    if name and any(branch.name == name for branch in branches(tx, address)):
+        raise Conflict(f"there is already a checkpoint {name!r}", where=address.session, cure="choose another name")
+    start = anchor(tx, address, session.head if at is None else at)
+    grown = Growth(core, tx, session)
+    made = grown.branch(start, name)
+    grown.finish(None)
+    return _move(core, tx, address, Coordinate(made, start.depth))
+
+
+def go(core: Core, tx: Tx, address: Address, to: Coordinate) -> Session:
+    """Moves the head to any place that exists; raises `NotFound` for one that does not."""
+    sessions.session(tx, address)
+    is_start = to == ROOT or fork_of(tx, address, to.branch).depth == to.depth
+    if not is_start and not has_message(tx, address, to):
+        raise NotFound(f"there is nothing at {to.branch}:{to.depth}", where=address.session)
+    return _move(core, tx, address, to)
+
+
+def branches(tx: Tx, address: Address) -> list[Branch]:
+    """All of the session, oldest first."""
+    rows = tx.rows(
+        "SELECT b.id, b.parent, b.fork_depth, b.name, b.created, (SELECT max(m.depth) FROM message m "
+        "WHERE m.workspace = b.workspace AND m.session = b.session AND m.branch = b.id) "
+        "FROM branch b WHERE b.workspace = ? AND b.session = ? ORDER BY b.id",
+        (address.workspace, address.session),
+    )
+    return [
+        Branch(id=row[0], fork=Coordinate(row[1], row[2]), tip=_deepest(row[5], row[2]), name=row[3], created=row[4])
+        for row in rows
+    ]
+
+
+def newest_turn(tx: Tx, address: Address) -> list[Message]:
+    """The messages of the turn the head stands at the end of, in story order; empty before the first."""
+    return _newest_turn(tx, sessions.session(tx, address))
+
+
+def _deepest(tip: int | None, fork_depth: int) -> int:
+    return fork_depth if tip is None else tip
+
+
+def _newest_turn(tx: Tx, session: Session) -> list[Message]:
+    count = _TURN
+    while True:
+        found = newest(tx, session.address, session.head, count, kept=True)
+        turn = [message for message in found if message.turn == found[-1].turn]
+        if len(turn) < len(found) or len(found) < count:
+            return _last_run(found)
+        count *= 2
+
+
+def _last_run(found: Sequence[Message]) -> list[Message]:
+    start = len(found)
+    while start and found[start - 1].turn == found[-1].turn:
+        start -= 1
+    return list(found[start:])
+
+
+def _asked_at(tx: Tx, address: Address, turn: Sequence[Message]) -> Coordinate:
+    """The turn's last player message, or where the turn began when nobody asked."""
+    for message in reversed(turn):
+        if message.role == "player":
+            return message.coordinate
+    return _above(tx, address, turn[0])
+
+
+def _above(tx: Tx, address: Address, message: Message) -> Coordinate:
+    at = message.coordinate
+    fork = fork_of(tx, address, at.branch)
+    return fork if at.depth - 1 == fork.depth else Coordinate(at.branch, at.depth - 1)
+
+
+def _children(tx: Tx, address: Address, at: Coordinate) -> list[Coordinate]:
+    below = at.depth + 1
+    rows = tx.rows(
+        "SELECT m.branch FROM message m WHERE m.workspace = ? AND m.session = ? AND m.depth = ? AND m.deleted = 0 "
+        "AND m.branch = ? UNION ALL SELECT m.branch FROM branch b JOIN message m ON m.workspace = b.workspace "
+        "AND m.session = b.session AND m.branch = b.id AND m.depth = ? AND m.deleted = 0 "
+        "WHERE b.workspace = ? AND b.session = ? AND b.parent = ? AND b.fork_depth = ? AND b.id > 0 ORDER BY 1",
+        (address.workspace, address.session, below, at.branch, below, address.workspace, address.session, *_pair(at)),
+    )
+    return [Coordinate(row[0], below) for row in rows]
+
+
+def _pair(at: Coordinate) -> tuple[int, int]:
+    return at.branch, at.depth
+
+
+def _turn_at(tx: Tx, address: Address, at: Coordinate) -> int | None:
+    row = tx.one(
+        "SELECT turn FROM message WHERE workspace = ? AND session = ? AND branch = ? AND depth = ?",
+        (address.workspace, address.session, *_pair(at)),
+    )
+    return None if row is None else int(row[0])
+
+
+def _turn_end(tx: Tx, address: Address, first: Coordinate, turn: int) -> Coordinate:
+    """The last message of the turn on the branch it begins on here."""
+    row = tx.one(
+        "SELECT min(CASE WHEN turn <> ? THEN depth END), max(depth) FROM message "
+        "WHERE workspace = ? AND session = ? AND branch = ? AND depth >= ?",
+        (turn, address.workspace, address.session, *_pair(first)),
+    )
+    if row is None or row[1] is None:
+        return first
+    return Coordinate(first.branch, row[1] if row[0] is None else row[0] - 1)
+
+
+def _leave_tip(core: Core, tx: Tx, session: Session, to: Coordinate) -> Session:
+    """Moves back and remembers the tip: several steps back are one way to redo."""
+    tip = sessions.redo_tip(tx, session.address) or session.head
+    return _move(core, tx, session.address, to, tip if tip != to else None)
+
+
+def _move(core: Core, tx: Tx, address: Address, to: Coordinate, tip: Coordinate | None = None) -> Session:
+    keep(tx, address, to)
+    redo_branch, redo_depth = (None, None) if tip is None else _pair(tip)
+    return sessions.update(
+        core,
+        tx,
+        address,
+        head_branch=to.branch,
+        head_depth=to.depth,
+        redo_branch=redo_branch,
+        redo_depth=redo_depth,
+    )

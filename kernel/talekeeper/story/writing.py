@@ -1,0 +1,229 @@
+"""Writes one version of a record together with its change of the index."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from talekeeper.db import Tx
+from talekeeper.errors import LimitReached, ParameterError
+from talekeeper.manifest.declared import Namespace
+from talekeeper.search.passage import Kind
+from talekeeper.story import sessions
+from talekeeper.story.core import Core
+from talekeeper.story.declared import search_table
+from talekeeper.story.lineage import anchor, line_to
+from talekeeper.story.messages import at_place, between
+from talekeeper.story.passages import record_passage
+from talekeeper.story.reading import IN_NAMESPACE, counted, listed, namespace_params
+from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
+
+_INSERT = (
+    "INSERT INTO record(workspace, preset, session, plugin, namespace, key, revision, seq, branch, depth, value, version, "
+    "created, turn, turn_from, range_start, range_end, job, dedupe, person, withdrawn) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a write goes: `reads` is the lineage it is judged by, `at` the coordinate the version stands at."""
+
+    namespace: Namespace
+    scope: Scope
+    reads: Coordinate
+    at: Coordinate
+    person: bool
+
+    @property
+    def params(self) -> tuple[str, str, str, str, str]:
+        """The values of `reading.IN_NAMESPACE`."""
+        return namespace_params(self.namespace, self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What is written: the canonical value, and where it comes from."""
+
+    key: str
+    value: str
+    withdrawn: bool = False
+    derived: Derived | None = None
+    dedupe: str | None = None
+
+
+def target(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, *, person: bool) -> Target:
+    """Resolves the head and checks scope and coordinate; a person's write stands at the root, on every branch."""
+    check_scope(namespace, scope)
+    if not scope.session:
+        sessions.workspace(tx, scope.workspace)
+        return Target(namespace, scope, ROOT, ROOT, person)
+    session = sessions.session(tx, Address(scope.workspace, scope.session))
+    reads = session.head if at is None else at
+    if at is not None:
+        anchor(tx, session.address, at)
+    return Target(namespace, scope, reads, ROOT if person else reads, person)
+
+
+def check_scope(namespace: Namespace, scope: Scope) -> None:
+    """Raises `ParameterError` when the scope is not of the kind the namespace declares."""
+    given = {"session": bool(scope.session), "preset": bool(scope.preset)}
+    wanted = {"session": namespace.scope == "session", "preset": namespace.scope == "preset"}
+    if given != wanted:
+        raise ParameterError("scope", f"{namespace.path} belongs to a {namespace.scope}, and another scope was given")
+
+
+def write_version(core: Core, tx: Tx, target: Target, version: Version, before: Record | None) -> Record:
+    """Adds the version, counts it and changes the index; the caller has checked limits and rules.
+
+    `before` is what the key said at this place until now: a plugin's change keeps the range it was made from, a
+    person's only the turns, because what a person wrote follows no message.
+    """
+    derived = version.derived
+    if derived is None and before is not None and not target.person and not version.withdrawn:
+        derived = before.derived
+    _check_range(target, derived)
+    turn, turn_from = _turns(tx, target, derived, before)
+    row = tx.one(
+        f"SELECT max(r.revision) FROM record r WHERE {IN_NAMESPACE} AND r.key = ?", (*target.params, version.key)
+    )
+    revision = 1 + (row[0] or 0 if row else 0)
+    record = Record(
+        scope=target.scope,
+        plugin=target.namespace.plugin,
+        namespace=target.namespace.name,
+        key=version.key,
+        revision=revision,
+        coordinate=target.at,
+        value=json.loads(version.value),
+        created=core.now(),
+        turn=turn,
+        turn_from=turn_from,
+        derived=derived,
+        version=target.namespace.version,
+        person=target.person,
+        withdrawn=version.withdrawn,
+        forgotten=False,
+        source_edited=False,
+    )
+    tx.run(_INSERT, (*target.params, *_columns(record, version, _count(tx, target, new=revision == 1))))
+    _index(core, tx, target, record)
+    return record
+
+
+def make_room(core: Core, tx: Tx, target: Target) -> None:
+    """Called before a key becomes live: raises `LimitReached`, or withdraws the oldest record no person wrote."""
+    namespace, scope = target.namespace, target.scope
+    if namespace.limit is None:
+        return
+    row = tx.one(f"SELECT keys FROM tally r WHERE {IN_NAMESPACE}", target.params)
+    if row is None or row[0] < namespace.limit or counted(tx, namespace, scope, target.reads) < namespace.limit:
+        return
+    victims: list[Record] = []
+    if namespace.on_limit == "oldest":
+        victims = listed(tx, namespace, scope, target.reads, limit=1, where="r.person = 0")
+    if not victims:
+        raise LimitReached(
+            f"it holds {namespace.limit} records, as many as it may",
+            where=namespace.path,
+            cure="withdraw some first",
+        )
+    place = Target(namespace, scope, target.reads, target.reads, person=False)
+    write_version(core, tx, place, Version(victims[0].key, "null", withdrawn=True), victims[0])
+
+
+def is_written(tx: Tx, target: Target, dedupe: str) -> bool:
+    """Whether a record with this dedupe key is on the lineage, live or withdrawn, or was forgotten anywhere."""
+    line = line_to(
+        Address(target.scope.workspace, target.scope.session), target.reads if target.scope.session else ROOT
+    )
+    row = tx.one(
+        f"{line.sql} SELECT 1 FROM record r LEFT JOIN line ON line.branch = r.branch AND r.depth <= line.upto "
+        f"WHERE {IN_NAMESPACE} AND r.dedupe = ? AND (r.forgotten = 1 OR line.branch IS NOT NULL) LIMIT 1",
+        (*line.params, *target.params, dedupe),
+    )
+    return row is not None
+
+
+def dedupe_digest(dedupe: str) -> str:
+    """Stored instead of the key itself, which may hold words that are to be forgotten."""
+    return hashlib.blake2b(dedupe.encode(), digest_size=16).hexdigest()
+
+
+def _check_range(target: Target, derived: Derived | None) -> None:
+    if derived is not None and not 0 <= derived.start <= derived.end <= target.at.depth:
+        raise ParameterError("derived", f"{derived.start}..{derived.end} is no range of messages up to this coordinate")
+
+
+def _columns(record: Record, version: Version, seq: int) -> tuple[object, ...]:
+    derived = record.derived
+    return (
+        record.key,
+        record.revision,
+        seq,
+        record.coordinate.branch,
+        record.coordinate.depth,
+        version.value,
+        record.version,
+        record.created,
+        record.turn,
+        record.turn_from,
+        None if derived is None else derived.start,
+        None if derived is None else derived.end,
+        "" if derived is None else derived.job,
+        version.dedupe,
+        int(record.person),
+        int(record.withdrawn),
+    )
+
+
+def _turns(tx: Tx, target: Target, derived: Derived | None, before: Record | None) -> tuple[int, int]:
+    """The turns of the last and the first message a version is about."""
+    address = Address(target.scope.workspace, target.scope.session)
+    if derived is not None:
+        first, last = (
+            between(tx, address, target.at, depth, depth, where="1 = 1") for depth in (derived.start, derived.end)
+        )
+        if first and last:
+            return last[0].turn, first[0].turn
+    if before is not None and (target.person or target.at == ROOT):
+        return before.turn, before.turn_from
+    message = at_place(tx, address, target.at)
+    return (-1, -1) if message is None else (message.turn, message.turn)
+
+
+def _count(tx: Tx, target: Target, *, new: bool) -> int:
+    rows = tx.rows(
+        "INSERT INTO tally(workspace, preset, session, plugin, namespace, keys, versions) VALUES (?, ?, ?, ?, ?, 1, 1) "
+        "ON CONFLICT(workspace, preset, session, plugin, namespace) "
+        "DO UPDATE SET keys = keys + ?, versions = versions + 1 RETURNING versions",
+        (*target.params, int(new)),
+    )
+    return int(rows[0][0])
+
+
+def _index(core: Core, tx: Tx, target: Target, record: Record) -> None:
+    """Takes out the versions this one stands in front of everywhere, and puts it in.
+
+    A withdrawal at the root hides nothing that is left, so it needs no passage.
+    """
+    table = search_table(tx, target.scope.workspace, target.namespace)
+    if table is None:
+        return
+    part = core.index.part_for(tx, target.scope.workspace, target.scope.session, target.scope.preset)
+    name = (record.plugin, record.namespace)
+    if record.person:
+        core.index.remove(tx, part, kind=Kind.RECORD, plugin=name[0], namespace=name[1], key=record.key)
+    else:
+        row = tx.one(
+            f"SELECT max(r.revision) FROM record r WHERE {IN_NAMESPACE} AND r.key = ? AND r.revision < ? "
+            "AND r.branch = ? AND r.depth = ?",
+            (*target.params, record.key, record.revision, target.at.branch, target.at.depth),
+        )
+        if row and row[0]:
+            core.index.remove(
+                tx, part, kind=Kind.RECORD, plugin=name[0], namespace=name[1], key=record.key, revision=row[0]
+            )
+    if not (record.withdrawn and record.coordinate == ROOT):
+        core.index.add(tx, part, record_passage(record, table))
