@@ -26,5 +26,5 @@ _SPANISH = "cual cuando donde el ellos en esta este las muy para pero por porque
 STOP_WORDS = frozenset(f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH}".split())
 
 _CHINESE = "的了是在和与吗呢吧啊呀么什谁哪怎这那就都也还很我你您他她它们有被把给"
-_JAPANESE = "はがをにでとのもへやかねよ"
+_JAPANESE = "はがを"
 STOP_CHARACTERS = frozenset(_CHINESE + _JAPANESE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import add
 from typing import NamedTuple
@@ -36,17 +36,17 @@ def document_terms(*texts: str) -> Terms:
 
     Takes any strings, lone surrogates and NUL included; linear in their size.
     """
-    counts: dict[str, int] = {}
-    length = 0
+    tokens: list[str] = []
+    singles: list[str] = []
     for text in texts:
-        for run, times in Counter(find_runs(normalise(text))).items():
-            terms = _terms_of(run)
-            length += len(terms) * times
-            for term in (*terms, *_singles_of(run)):
-                counts[term] = counts.get(term, 0) + times
-    if length > _COUNT_LIMIT:
-        counts = {term: min(count, _COUNT_LIMIT) for term, count in counts.items()}
-    return Terms(counts, length)
+        for run in find_runs(normalise(text)):
+            tokens += _terms_of(run)
+            if not run.isascii() and len(run) > 1 and script_of(run) is Script.CJK:
+                singles += map(SINGLE.__add__, run)
+    counts: Mapping[str, int] = Counter(tokens + singles)
+    if len(tokens) > _COUNT_LIMIT:
+        counts = {term: min(times, _COUNT_LIMIT) for term, times in counts.items()}
+    return Terms(counts, len(tokens))
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -92,10 +92,3 @@ def _terms_of(run: str) -> Sequence[str]:
             return [(one + two)[:TOKEN_LIMIT] for one, two in pairwise(parts)] or [run[:TOKEN_LIMIT]]
         case Script.EMOJI:
             return (run,)
-
-
-def _singles_of(run: str) -> Sequence[str]:
-    """What a document also counts of a CJK run of several characters."""
-    if run.isascii() or len(run) == 1 or script_of(run) is not Script.CJK:
-        return ()
-    return [SINGLE + character for character in run]
