@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, cast
 
 from talekeeper.errors import ParameterError
 from talekeeper.text import check_text
@@ -43,8 +44,7 @@ def loads(text: str, field: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
             raise ParameterError(field, f"the key {twice!r} is given twice")
         return found
 
@@ -73,9 +73,11 @@ def _plain(value: object, place: str, depth: int) -> Any:
     if depth == MAX_DEPTH and isinstance(value, Mapping | list | tuple):
         raise ParameterError(place, f"the value is nested deeper than {MAX_DEPTH}")
     if isinstance(value, Mapping):
-        return {_key(key, place): _plain(item, f"{place}/{key}", depth + 1) for key, item in value.items()}
+        pairs = cast("Mapping[object, object]", value).items()
+        return {_key(key, place): _plain(item, f"{place}/{key}", depth + 1) for key, item in pairs}
     if isinstance(value, list | tuple):
-        return [_plain(item, f"{place}/{position}", depth + 1) for position, item in enumerate(value)]
+        items = cast("Sequence[object]", value)
+        return [_plain(item, f"{place}/{position}", depth + 1) for position, item in enumerate(items)]
     raise ParameterError(place, f"a value of type {type(value).__name__} is not JSON")
 
 

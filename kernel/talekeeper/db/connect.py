@@ -6,15 +6,13 @@ import os
 import sqlite3
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, cast
 from urllib.parse import quote
 
+from talekeeper.db.connection import Connection
 from talekeeper.db.faults import explain
 from talekeeper.db.publish import PRIVATE
 from talekeeper.errors import StoreUnusable
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database as Connection
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
 
@@ -79,7 +77,7 @@ def check_absent(path: Path) -> None:
 
 def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0, writable: bool = True) -> Connection:
     """A connection to a file that exists; `wait` is in seconds, for a lock held by another connection."""
-    from sqlite_utils import Database as Connection  # noqa: PLC0415 -- brings numpy; only who opens a database pays
+    from sqlite_utils import Database as SqliteUtils  # noqa: PLC0415 -- brings numpy; only who opens a database pays
 
     raw = sqlite3.connect(
         f"file:{quote(str(path.absolute()))}?mode=rw",
@@ -90,7 +88,7 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
         cached_statements=_STATEMENTS,
     )
     try:
-        connection = Connection(raw, execute_plugins=False)
+        connection = cast("Connection", SqliteUtils(raw, execute_plugins=False))
         for pragma in _pragmas(synchronous, writable=writable):
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:

@@ -12,13 +12,14 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from talekeeper.clock import Clock
 from talekeeper.db.backup import back_up
 from talekeeper.db.connect import Synchronous, check_sqlite, connect, open_checked
+from talekeeper.db.connection import Connection
 from talekeeper.db.create import create
 from talekeeper.db.faults import explain, is_busy
 from talekeeper.db.gate import gate_for
@@ -28,9 +29,6 @@ from talekeeper.db.publish import PRIVATE
 from talekeeper.db.transaction import SqliteTx
 from talekeeper.db.tx import Tx
 from talekeeper.errors import StoreError
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database as Connection
 
 T = TypeVar("T")
 
@@ -46,7 +44,7 @@ class Database:
         self.path = path
         self.clock = clock
         self._writer: Connection | None = writer
-        self._synchronous = synchronous
+        self._synchronous: Synchronous = synchronous
         self._gate = gate_for(path)
         self._pid = os.getpid()
         self._idle: list[Connection] = []
@@ -184,7 +182,7 @@ class Database:
         return self._writer
 
     @contextlib.contextmanager
-    def _reader(self) -> Iterator[Connection]:
+    def _reader(self) -> Generator[Connection, None, None]:
         self._connection()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
@@ -203,7 +201,7 @@ class Database:
                 connection.close()
 
     @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explained(self) -> Generator[None, None, None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -6,7 +6,7 @@ context variable and not a thread-local: it follows a call into a worker thread 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -28,7 +28,7 @@ def ensure_outside_write(what: str) -> None:
 
 
 @contextmanager
-def write_open(name: str) -> Iterator[None]:
+def write_open(name: str) -> Generator[None, None, None]:
     """Marks the block as inside the write `name`."""
     token = _open_write.set(name)
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ class Leases:
         self._db = db
 
     @contextmanager
-    def hold(self, workspace: str, name: str, *, holder: str = "", wait: float = 0.0) -> Iterator[Lease]:
+    def hold(self, workspace: str, name: str, *, holder: str = "", wait: float = 0.0) -> Generator[Lease, None, None]:
         """Holds the lease for the block; raises `Busy` with `data["holder"]` when it is not free in `wait` seconds.
 
         `holder` says who this is, for others to read; the process's number by default.

@@ -5,18 +5,15 @@ The migrations are the files `migrations/NNNN_name.sql`, applied in order; `PRAG
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from talekeeper.db.connection import Connection
 from talekeeper.errors import StoreUnusable
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database as Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ def _version(connection: Connection, newest: int, path: Path) -> int:
 
 
 @contextmanager
-def _immediate(connection: Connection) -> Iterator[None]:
+def _immediate(connection: Connection) -> Generator[None, None, None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

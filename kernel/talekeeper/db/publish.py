@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.E
 
 
 @contextmanager
-def draft_of(target: Path) -> Iterator[Path]:
+def draft_of(target: Path) -> Generator[Path, None, None]:
     """An empty file of mode 0600 in the target's folder; it and what SQLite puts beside it are gone afterwards."""
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:

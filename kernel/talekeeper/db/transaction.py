@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from talekeeper.db.connection import Connection
 from talekeeper.db.tx import Row
 from talekeeper.errors import StoreError
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database as Connection
 
 
 class SqliteTx:

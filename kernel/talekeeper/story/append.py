@@ -23,8 +23,8 @@ _TYPED_LINES = 20  # longer than this in either way, and nobody typed it here
 _TYPED_CHARACTERS = 2_000
 
 _INSERT = (
-    "INSERT INTO message(workspace, session, id, seq, ref, branch, depth, turn, role, kind, speaker, text, time, origin, "
-    "caption, extra, created, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO message(workspace, session, id, seq, ref, branch, depth, turn, role, kind, speaker, text, time, "
+    "origin, caption, extra, created, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _BRANCH = "INSERT INTO branch(workspace, session, id, parent, fork_depth, name, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from talekeeper.db import Tx
 from talekeeper.story.lineage import line_to
-from talekeeper.story.messages import COLUMNS, IS_STORY, view
+from talekeeper.story.messages import COLUMNS, IS_STORY, NO_LIMIT, view
 from talekeeper.story.views import Address, Coordinate, Message
 
 Ranges = list[tuple[int, int]]
@@ -32,7 +32,7 @@ def covered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | N
 def uncovered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, limit: int) -> list[Message]:
     """The first story messages that no succeeded job covers, at most `limit`, up to the next covered one."""
     begin = 0
-    for start, end in [*covered(tx, address, plugin, kind, at), (2**31, 2**31)]:
+    for start, end in [*covered(tx, address, plugin, kind, at), (NO_LIMIT, NO_LIMIT)]:
         found = story_messages(tx, address, at, begin, start - 1, limit)
         if found:
             return found
@@ -41,7 +41,7 @@ def uncovered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate |
 
 
 def story_messages(
-    tx: Tx, address: Address, at: Coordinate | None, first: int, last: int, limit: int = -1
+    tx: Tx, address: Address, at: Coordinate | None, first: int, last: int, limit: int = NO_LIMIT
 ) -> list[Message]:
     """Story messages at depths `first`..`last` of a lineage; of more than `limit` the shallowest."""
     line = line_to(address, at, below=first - 1)

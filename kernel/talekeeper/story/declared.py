@@ -7,11 +7,15 @@ counts, and `upkeep` brings the passages written before to it.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from talekeeper.db import Tx, dumps
 from talekeeper.manifest.declared import Namespace, SearchTable
 from talekeeper.story import upkeep
 from talekeeper.story.core import Core
+
+_INDEXED = ("text", "title", "speaker", "time", "tags", "when")
+"""The entries of a search table that change what is indexed; the rest is read when a question is asked."""
 
 
 def search_table(tx: Tx, workspace: str, namespace: Namespace) -> SearchTable | None:
@@ -62,14 +66,12 @@ def _write(tx: Tx, workspace: str, namespace: Namespace) -> None:
 def _document(table: SearchTable | None) -> str:
     if table is None:
         return ""
-    return dumps(
-        {"text": table.text, "title": table.title, "speaker": table.speaker, "time": table.time, "tags": table.tags},
-        "search",
-    )
+    return dumps({name: getattr(table, name) for name in _INDEXED}, "search")
 
 
 def _parse(document: str) -> SearchTable | None:
     if not document:
         return None
-    stored = json.loads(document)
-    return SearchTable(**{**stored, "text": tuple(stored["text"])})
+    stored: dict[str, Any] = json.loads(document)
+    stored["text"] = tuple(stored["text"])
+    return SearchTable(**stored)

@@ -1,4 +1,4 @@
-"""Work outside the turn, as rows: noted in a turn's own commit, claimed under a lease, ended in the commit of its result.
+"""Work outside the turn, as rows: noted in a turn's own commit, claimed under a lease, ended with its result.
 
 Every method takes part in the caller's transaction when `tx` is given.
 """
@@ -57,7 +57,7 @@ class Jobs:
         details: Mapping[str, Any] | None = None,
         tx: Tx | None = None,
     ) -> Job:
-        """Ends a running job; raises `Conflict` when another worker has taken it over. `covered` are depths, inclusive."""
+        """Ends a running job; raises `Conflict` when another worker has it now. `covered` are depths, inclusive."""
 
         def succeed(tx: Tx) -> Job:
             return ledger.succeed(

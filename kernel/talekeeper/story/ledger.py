@@ -12,6 +12,7 @@ from talekeeper.db import Lease, Row, Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import line_to
+from talekeeper.story.messages import NO_LIMIT
 from talekeeper.story.views import Address, Coordinate, Job, JobState
 
 MAX_ATTEMPTS = 6
@@ -161,8 +162,9 @@ def _bound_backlog(core: Core, tx: Tx, address: Address, plugin: str, kind: str)
     tx.run(
         "UPDATE job SET state = 'skipped', reason = 'too many others were waiting', not_before = NULL, updated = ? "
         "WHERE workspace = ? AND session = ? AND seq IN (SELECT seq FROM job WHERE workspace = ? AND session = ? "
-        "AND plugin = ? AND kind = ? AND state IN ('pending', 'reopened', 'failed') ORDER BY seq DESC LIMIT -1 OFFSET ?)",
-        (core.now(), *(address.workspace, address.session) * 2, plugin, kind, MAX_BACKLOG - 1),
+        "AND plugin = ? AND kind = ? AND state IN ('pending', 'reopened', 'failed') "
+        "ORDER BY seq DESC LIMIT ? OFFSET ?)",
+        (core.now(), *(address.workspace, address.session) * 2, plugin, kind, NO_LIMIT, MAX_BACKLOG - 1),
     )
 
 

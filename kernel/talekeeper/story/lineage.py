@@ -30,7 +30,7 @@ _ROOT_ONLY = Line("WITH line(branch, upto) AS (VALUES (0, -1)) ", ())
 
 
 def line_to(address: Address, at: Coordinate | None, *, below: int = -2) -> Line:
-    """The lineage of `at`, or of the head when it is None; branches that end at depth `below` or above may be left out."""
+    """The lineage of `at`, or of the head when it is None; a branch that ends no deeper than `below` may be missing."""
     if at is None:
         return Line(_KEPT, (address.workspace, address.session))
     if at == ROOT:
@@ -41,7 +41,7 @@ def line_to(address: Address, at: Coordinate | None, *, below: int = -2) -> Line
 def upto(tx: Tx, address: Address, at: Coordinate | None) -> dict[int, int]:
     """The lineage as a mapping branch → deepest depth on it."""
     line = line_to(address, at)
-    return dict(tx.rows(f"{line.sql} SELECT branch, upto FROM line", line.params))  # type: ignore[arg-type]
+    return dict(tx.rows(f"{line.sql} SELECT branch, upto FROM line", line.params))
 
 
 def fork_of(tx: Tx, address: Address, branch: int) -> Coordinate:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from talekeeper.db import Row, Tx
 from talekeeper.search.passage import Kind, Passage
@@ -23,14 +23,11 @@ from talekeeper.story.upkeep import Task
 from talekeeper.story.views import Address, Scope
 
 if TYPE_CHECKING:
-    from talekeeper.search import Difference
+    from talekeeper.search.checking import Difference
 
 _AT_ONCE = 100  # passages counted and written in a transaction: about 50 ms
 _KEY = "(r.plugin, r.namespace, r.key, r.revision)"
 _IN_SCOPE = "r.workspace = ? AND r.preset = ? AND r.session = ?"
-# A withdrawal at the root hides nothing that is left in the index, so it has no passage.
-_INDEXED = f"{STANDS_SOMEWHERE} AND NOT (r.withdrawn = 1 AND r.depth = -1)"
-
 Batches = Callable[[Tx, Any], tuple[Sequence[Passage], Any]]
 
 
@@ -51,9 +48,9 @@ def passages_of(scope: Scope) -> Batches:
             messages = appended_after(tx, address, -1 if cursor is None else cursor, _AT_ONCE)
             if messages:
                 return [message_passage(each) for each in messages if is_indexed(each)], messages[-1].seq
-        after = cursor if isinstance(cursor, tuple) else ("", "", "", 0)
+        after = cast("tuple[object, ...]", cursor) if isinstance(cursor, tuple) else ("", "", "", 0)
         rows = tx.rows(
-            f"SELECT {COLUMNS} FROM record r WHERE {_IN_SCOPE} AND {_KEY} > (?, ?, ?, ?) AND {_INDEXED} "
+            f"SELECT {COLUMNS} FROM record r WHERE {_IN_SCOPE} AND {_KEY} > (?, ?, ?, ?) AND {STANDS_SOMEWHERE} "
             "ORDER BY r.plugin, r.namespace, r.key, r.revision LIMIT ?",
             (scope.workspace, scope.preset, scope.session, *after, _AT_ONCE),
         )
@@ -147,7 +144,7 @@ def _reindex_some(core: Core, task: Task, scope: Scope, after: str, tx: Tx) -> s
         core.index.remove(tx, part, kind=Kind.RECORD, plugin=task.plugin, namespace=task.namespace, key=key)
     rows = tx.rows(
         f"SELECT {COLUMNS} FROM record r WHERE {_IN_SCOPE} AND r.plugin = ? AND r.namespace = ? "
-        f"AND r.key BETWEEN ? AND ? AND {_INDEXED}",
+        f"AND r.key BETWEEN ? AND ? AND {STANDS_SOMEWHERE}",
         (scope.workspace, scope.preset, scope.session, task.plugin, task.namespace, keys[0][0], keys[-1][0]),
     )
     for passage in _searched(tx, scope, rows):
@@ -159,12 +156,12 @@ def _searched(tx: Tx, scope: Scope, rows: Sequence[Row]) -> list[Passage]:
     if not rows:
         return []
     tables = declared.tables(tx, scope.workspace)
-    records = [view(row) for row in rows]
-    return [
+    passages = [
         record_passage(record, table)
-        for record in records
+        for record in map(view, rows)
         if (table := tables.get((record.plugin, record.namespace))) is not None
     ]
+    return [passage for passage in passages if passage is not None]
 
 
 def _all(tx: Tx, batches: Batches) -> Iterator[Passage]:

@@ -14,6 +14,7 @@ COLUMNS = (
     "m.id, m.branch, m.depth, m.seq, m.ref, m.turn, m.role, m.kind, m.speaker, m.text, m.time, m.origin, m.caption, "
     "m.extra, m.created, m.revision, m.hidden, m.deleted"
 )
+NO_LIMIT = 2**53
 IS_STORY = "m.role IN ('player', 'narrator') AND m.deleted = 0 AND trim(m.text) <> ''"
 """A story message: only these count for coverage."""
 
@@ -48,7 +49,7 @@ def between(
     first: int,
     last: int,
     where: str = "m.deleted = 0",
-    limit: int = -1,
+    limit: int = NO_LIMIT,
 ) -> list[Message]:
     """Messages at depths `first`..`last` of a lineage, in story order; of more than `limit` the deepest ones.
 
@@ -147,7 +148,8 @@ def texts(tx: Tx, address: Address, message_id: str) -> list[TextRevision]:
     """Every text the message has had, oldest first, the present one last."""
     rows = tx.rows(
         "SELECT revision, text, written FROM message_text WHERE workspace = ? AND session = ? AND message = ? "
-        "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? ORDER BY 1",
+        "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? "
+        "ORDER BY 1",
         (address.workspace, address.session, message_id) * 2,
     )
     if not rows:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from talekeeper.manifest.declared import SearchTable
 from talekeeper.search.passage import Kind, Passage
-from talekeeper.story.views import Draft, Message, Record
+from talekeeper.story.views import ROOT, Draft, Message, Record
 from talekeeper.text import Terms, date_words, digest, document_terms
 
 _NO_TERMS = Terms({}, 0)
@@ -44,14 +44,19 @@ def message_passage(message: Message, terms: Terms | None = None) -> Passage:
     )
 
 
-def record_passage(record: Record, table: SearchTable) -> Passage:
-    """Of a version that can be visible; of a withdrawn one the mark that hides its key."""
+def record_passage(record: Record, table: SearchTable) -> Passage | None:
+    """Of a version that can be visible; of one not to be found, the mark that hides its key.
+
+    At the root such a mark would hide nothing that is left in the index, so there is none.
+    """
+    hidden = record.withdrawn or (table.when is not None and _property(record, table.when) is False)
+    if hidden and record.coordinate == ROOT:
+        return None
     terms, text = _NO_TERMS, ""
-    if not record.withdrawn:
-        text = "\n".join(_strings(record.value, *table.text))
-        others = _strings(record.value, table.title, table.tags, table.speaker)
-        dates = [date_words(time) for time in _strings(record.value, table.time)]
-        terms = document_terms(text, *others, *dates)
+    if not hidden:
+        text = "\n".join(_strings(record, *table.text))
+        dates = [date_words(time) for time in _strings(record, table.time)]
+        terms = document_terms(text, *_strings(record, table.title, table.tags, table.speaker), *dates)
     return Passage(
         kind=Kind.RECORD,
         plugin=record.plugin,
@@ -64,16 +69,15 @@ def record_passage(record: Record, table: SearchTable) -> Passage:
         digest=digest(text),
         revision=record.revision,
         person=record.person,
-        withdrawn=record.withdrawn,
+        withdrawn=hidden,
     )
 
 
-def _strings(value: Any, *properties: str | None) -> list[str]:
-    found: list[str] = []
-    for name in properties:
-        item = value.get(name) if name and isinstance(value, Mapping) else None
-        if isinstance(item, str):
-            found.append(item)
-        elif isinstance(item, list):
-            found.extend(part for part in item if isinstance(part, str))
-    return found
+def _property(record: Record, name: str) -> Any:
+    value = cast("Mapping[str, Any]", record.value)
+    return value.get(name)
+
+
+def _strings(record: Record, *properties: str | None) -> list[str]:
+    items = [_property(record, name) for name in properties if name is not None]
+    return [part for item in items for part in (item if isinstance(item, list) else [item]) if isinstance(part, str)]

@@ -8,6 +8,7 @@ for nothing.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Literal
 
 from talekeeper.db import Row, Tx
@@ -19,8 +20,8 @@ Order = Literal["oldest", "newest", "key"]
 """By place in the story and then time of writing, the same backwards, or by key."""
 
 COLUMNS = (
-    "r.workspace, r.session, r.preset, r.plugin, r.namespace, r.key, r.revision, r.branch, r.depth, r.value, r.created, "
-    "r.turn, r.turn_from, r.range_start, r.range_end, r.job, r.version, r.person, r.withdrawn, r.forgotten, "
+    "r.workspace, r.session, r.preset, r.plugin, r.namespace, r.key, r.revision, r.branch, r.depth, r.value, "
+    "r.created, r.turn, r.turn_from, r.range_start, r.range_end, r.job, r.version, r.person, r.withdrawn, r.forgotten, "
     "r.source_edited"
 )
 IN_NAMESPACE = "r.workspace = ? AND r.preset = ? AND r.session = ? AND r.plugin = ? AND r.namespace = ?"
@@ -41,6 +42,17 @@ _SORTED: dict[Order, str] = {
     "newest": "r.place DESC, r.since DESC",
     "key": "r.key",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """At most `limit` live records, or with `withdrawn` those that were; `after` is the key of the last one seen."""
+
+    after: str | None = None
+    limit: int = 100
+    order: Order = "oldest"
+    withdrawn: bool = False
+    where: str = "1 = 1"
 
 
 def namespace_params(namespace: Namespace, scope: Scope) -> tuple[str, str, str, str, str]:
@@ -82,24 +94,20 @@ def listed(
     namespace: Namespace,
     scope: Scope,
     at: Coordinate | None,
-    *,
-    after: str | None = None,
-    limit: int = 100,
-    order: Order = "oldest",
-    withdrawn: bool = False,
-    where: str = "",
+    page: Page,
 ) -> list[Record]:
-    """The records live at a coordinate, or else the withdrawn ones; `after` is the key of the last one already seen."""
+    """A page of the records that are live at a coordinate, or were."""
     sql, params = _standing(namespace, scope, at, None)
-    conditions = [f"r.rank = 1 AND r.withdrawn = {int(withdrawn)}", *([where] if where else [])]
-    if after is not None:
-        place, beyond = ORDERS[order]
+    conditions = [f"r.rank = 1 AND r.withdrawn = {int(page.withdrawn)} AND {page.where}"]
+    if page.after is not None:
+        place, beyond = ORDERS[page.order]
         columns = place.replace("r.", "a.").strip("()")
         conditions.append(f"{place} {beyond} (SELECT {columns} FROM standing a WHERE a.rank = 1 AND a.key = ?)")
-        params = (*params, after)
+        params = (*params, page.after)
     rows = tx.rows(
-        f"{sql} SELECT {COLUMNS} FROM standing r WHERE {' AND '.join(conditions)} ORDER BY {_SORTED[order]} LIMIT ?",
-        (*params, limit),
+        f"{sql} SELECT {COLUMNS} FROM standing r WHERE {' AND '.join(conditions)} "
+        f"ORDER BY {_SORTED[page.order]} LIMIT ?",
+        (*params, page.limit),
     )
     return [view(row) for row in rows]
 
@@ -142,7 +150,8 @@ def _standing(
         "FROM record r JOIN line ON line.branch = r.branch AND r.depth <= line.upto "
         f"WHERE {IN_NAMESPACE}{one_key} AND r.forgotten = 0 "
         "WINDOW writing AS (PARTITION BY r.key ORDER BY r.revision)), "
-        "standing AS (SELECT r.*, row_number() OVER (PARTITION BY r.key ORDER BY r.depth DESC, r.revision DESC) AS rank "
+        "standing AS (SELECT r.*, "
+        "row_number() OVER (PARTITION BY r.key ORDER BY r.depth DESC, r.revision DESC) AS rank "
         "FROM version r WHERE r.revision >= r.floor)"
     )
     params = (*line.params, *namespace_params(namespace, scope))

@@ -15,7 +15,7 @@ from talekeeper.story import reading
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import reopen
 from talekeeper.story.names import check_name
-from talekeeper.story.reading import IN_NAMESPACE, Order
+from talekeeper.story.reading import IN_NAMESPACE, Order, Page
 from talekeeper.story.validation import check_value
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session
 from talekeeper.story.writing import (
@@ -89,27 +89,24 @@ class Records:
         scope: Scope,
         value: object,
         *,
-        key: str | None = None,
         dedupe: str | None = None,
         at: Coordinate | None = None,
         person: bool = False,
         derived: Derived | None = None,
         tx: Tx | None = None,
     ) -> Record | None:
-        """Appends a record under a new key, its own or `key`.
+        """Appends a record under a key of its own.
 
         None when one with the same `dedupe` is already on the lineage, or had been and was forgotten.
         """
         document = check_value(namespace, value)
         digest = None if dedupe is None else dedupe_digest(dedupe)
-        made = self._core.ids.new() if key is None else check_name(key, "key")
+        made = self._core.ids.new()
 
         def add(tx: Tx) -> Record | None:
             place = target(tx, namespace, scope, at, person=person)
             if digest is not None and is_written(tx, place, digest):
                 return None
-            if key is not None and reading.versions(tx, namespace, scope, key):
-                raise Conflict(f"there is already a record {key!r}", where=namespace.path)
             make_room(self._core, tx, place)
             return write_version(self._core, tx, place, Version(made, document, derived=derived, dedupe=digest), None)
 
@@ -212,18 +209,14 @@ class Records:
         withdrawn: bool = False,
         tx: Tx | None = None,
     ) -> Found:
-        """At most `limit` (1..1,000) live records, or with `withdrawn` those that were; `after` is the last key seen."""
+        """At most `limit` (1..1,000) records that are live, or that were; `after` is the key of the last one seen."""
         check_scope(namespace, scope)
         if not 1 <= limit <= _MOST:
             raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {_MOST}")
         if order not in reading.ORDERS:
             raise ParameterError("order", f"{order!r} is not an order", cure=f"use {', '.join(reading.ORDERS)}")
-        return self._core.read(
-            lambda tx: reading.listed(
-                tx, namespace, scope, at, after=after, limit=limit, order=order, withdrawn=withdrawn
-            ),
-            tx,
-        )
+        page = Page(after, limit, order, withdrawn)
+        return self._core.read(lambda tx: reading.listed(tx, namespace, scope, at, page), tx)
 
     def count(self, namespace: Namespace, scope: Scope, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
         """How many records are live."""

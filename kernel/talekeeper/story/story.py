@@ -357,7 +357,7 @@ class Story:
         self._core.db.checkpoint()
 
     def check_index(self, scope: Address | Scope | None = None) -> list[IndexFault]:
-        """What the index has otherwise than the rows of a session, a scope, or the whole home; empty when they agree."""
+        """What the index has otherwise than the rows, of a session, a scope or the home; empty when they agree."""
         return [fault for each in self._scopes(scope) for fault in maintenance.check(self._core, each)]
 
     def rebuild_index(

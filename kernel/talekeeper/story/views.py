@@ -221,6 +221,6 @@ class Job:
     covered: tuple[int, int] | None
     reason: str
     not_before: str | None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     created: str = ""
     updated: str = ""

@@ -16,12 +16,12 @@ from talekeeper.story.declared import search_table
 from talekeeper.story.lineage import anchor, line_to
 from talekeeper.story.messages import at_place, between
 from talekeeper.story.passages import record_passage
-from talekeeper.story.reading import IN_NAMESPACE, counted, listed, namespace_params
+from talekeeper.story.reading import IN_NAMESPACE, Page, counted, listed, namespace_params
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
 
 _INSERT = (
-    "INSERT INTO record(workspace, preset, session, plugin, namespace, key, revision, seq, branch, depth, value, version, "
-    "created, turn, turn_from, range_start, range_end, job, dedupe, person, withdrawn) "
+    "INSERT INTO record(workspace, preset, session, plugin, namespace, key, revision, seq, branch, depth, value, "
+    "version, created, turn, turn_from, range_start, range_end, job, dedupe, person, withdrawn) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
@@ -122,7 +122,7 @@ def make_room(core: Core, tx: Tx, target: Target) -> None:
         return
     victims: list[Record] = []
     if namespace.on_limit == "oldest":
-        victims = listed(tx, namespace, scope, target.reads, limit=1, where="r.person = 0")
+        victims = listed(tx, namespace, scope, target.reads, Page(limit=1, where="r.person = 0"))
     if not victims:
         raise LimitReached(
             f"it holds {namespace.limit} records, as many as it may",
@@ -204,10 +204,7 @@ def _count(tx: Tx, target: Target, *, new: bool) -> int:
 
 
 def _index(core: Core, tx: Tx, target: Target, record: Record) -> None:
-    """Takes out the versions this one stands in front of everywhere, and puts it in.
-
-    A withdrawal at the root hides nothing that is left, so it needs no passage.
-    """
+    """Takes out the versions this one stands in front of everywhere, and puts it in."""
     table = search_table(tx, target.scope.workspace, target.namespace)
     if table is None:
         return
@@ -225,5 +222,6 @@ def _index(core: Core, tx: Tx, target: Target, record: Record) -> None:
             core.index.remove(
                 tx, part, kind=Kind.RECORD, plugin=name[0], namespace=name[1], key=record.key, revision=row[0]
             )
-    if not (record.withdrawn and record.coordinate == ROOT):
-        core.index.add(tx, part, record_passage(record, table))
+    passage = record_passage(record, table)
+    if passage is not None:
+        core.index.add(tx, part, passage)
