@@ -18,10 +18,10 @@ _NUMBER = r"[0-9]++(?:[.:/,-][0-9]++)++"
 _ASCII = re.compile(rf"{_NUMBER}|[a-z0-9]++(?:'[a-z0-9]++)*+")
 
 # Han of all planes with 々〆〇, kana with ー, bopomofo; the blocks run on to 3FFFF, where only Han is to come.
+_HIGH_CJK = "\U00017000-\U00018dff\U0001aff0-\U0001b2ff\U00020000-\U0003ffff"
 _CJK = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
-    "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00017000-\U00018dff\U0001aff0-\U0001b2ff\U00020000-\U0003ffff"
+    f"\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff{_HIGH_CJK}"
 )
 _HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7fb"
 _SPACELESS = (
@@ -40,6 +40,9 @@ _WORD_BLOCKS = (
     "80-DFF F00-FFF 10A0-10FF 1200-177F 1800-218F 2C00-2E2F A000-A95F A980-A9DF AA00-AA5F AA80-ABFF FB00-FEFF"
 )
 _HIGH_MARK_BLOCKS = "10100-11FFF 16A00-16FFF 1BC00-1BCFF 1E000-1EEFF"
+
+
+_MARKS = ("Mn", "Mc", "Me")
 
 
 class Script(Enum):
@@ -71,15 +74,18 @@ def _any_script() -> Callable[[str], list[str]]:
     """Compiled at the first text that is not ASCII (a few milliseconds)."""
     # Python's \w leaves out combining marks, which tears words of many scripts apart. Letters and marks of the lower
     # plane stand in one explicit class, which the engine looks up at once; those above, rare, cost a walk each.
-    word = "a-z0-9" + ranges(code for code in codes(_WORD_BLOCKS) if chr(code).isalnum() or _is_mark(code))
+    letters = "a-z0-9" + ranges(code for code in codes(_WORD_BLOCKS) if chr(code).isalnum() or _is_mark(code))
     marks = ranges(code for code in codes(_HIGH_MARK_BLOCKS) if _is_mark(code))
-    above = rf"(?=[\U00010000-\U0001efff])(?:[^\W\0-\uffff{_CJK}]|[{marks}])++"
-    pattern = rf"{_NUMBER}|[{word}]++(?:'[{word}]++)*+|[{_CJK}]++|[{_HANGUL}]++|[{_SPACELESS}]++|{_EMOJI}|{above}"
+    above = rf"(?=[\U00010000-\U0001efff])(?:[^\W\0-\uffff{_HIGH_CJK}]|[{marks}])++"
+    # One mention of a class of hundreds of ranges, for compiling it is what takes long: an apostrophe at the end of a
+    # word comes along, and `words` takes it off.
+    word = f"(?:[{letters}]++'?+)++"
+    pattern = rf"{_NUMBER}|{word}|[{_CJK}]++|[{_HANGUL}]++|[{_SPACELESS}]++|{_EMOJI}|{above}"
     return re.compile(pattern).findall
 
 
 def _is_mark(code: int) -> bool:
-    return unicodedata.category(chr(code))[0] == "M"
+    return unicodedata.category(chr(code)) in _MARKS
 
 
 _CLASSES = (

@@ -23,7 +23,7 @@ def split_word(run: str) -> tuple[str, ...]:
     if run.isalpha():
         return (run[:TOKEN_LIMIT],)
     if "'" in run:
-        run = run.removesuffix("'s").replace("'", "")
+        run = run.rstrip("'").removesuffix("'s").replace("'", "")
     elif not run.isalnum() and run[0].isdigit():
         return _number(run)
     return _mixed(run[:TOKEN_LIMIT])
