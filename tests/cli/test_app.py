@@ -12,13 +12,22 @@ import pytest
 from click.testing import CliRunner
 from talekeeper.cli import app
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.table import COMMANDS, Entry
+from talekeeper.cli.table import COMMANDS
 from talekeeper.errors import ImportFileError, StoreUnusable
 
 HEAVY = {"numpy", "sqlite_utils", "jsonschema", "pydantic", "httpx", "Stemmer", "sqlite3"}
 MAIN = "import talekeeper.cli as c; c.main()"
 
 RunFault = Callable[[BaseException], int]
+
+
+def give(monkeypatch: pytest.MonkeyPatch, command: click.Command) -> None:
+    """Makes every name a name of `command`."""
+
+    def get_command(*_: object) -> click.Command:
+        return command
+
+    monkeypatch.setattr(app.LazyGroup, "get_command", get_command)
 
 
 @pytest.fixture
@@ -30,7 +39,7 @@ def run_fault(monkeypatch: pytest.MonkeyPatch) -> RunFault:
         def command() -> None:
             raise fault
 
-        monkeypatch.setattr(app.LazyGroup, "get_command", lambda *_: command)
+        give(monkeypatch, command)
         return app.run(["anything"])
 
     return run
@@ -112,22 +121,22 @@ def test_completion_prints_a_script_for_the_program(shell: str) -> None:
 
 
 def test_options_stand_before_or_after_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+    seen: list[tuple[str, str, bool, str | None]] = []
 
     @click.command()
     @common
     @pass_common
     def command(options: Common) -> None:
-        seen.append((options.home, options.workspace, options.as_json, options.no_plugins))
+        seen.append((str(options.home), options.workspace, options.as_json, options.no_plugins))
 
-    monkeypatch.setattr(app.LazyGroup, "get_command", lambda *_: command)
+    give(monkeypatch, command)
     before = app.run(["--home", "h", "--workspace", "w", "--json", "--no-plugins", "it"])
     after = app.run(["it", "--home", "h", "--workspace", "w", "--json", "--no-plugins"])
     both = app.run(["--home", "g", "--workspace", "w", "--json", "it", "--home", "h", "--no-plugins"])
 
     assert (before, after, both) == (0, 0, 0)
-    assert [(str(home), *rest) for home, *rest in seen] == [("h", "w", True, "")] * 3
+    assert seen == [("h", "w", True, "")] * 3
 
 
 def test_the_table_names_modules_of_this_package() -> None:
-    assert all(isinstance(entry, Entry) and entry.target.startswith("talekeeper.cli.") for entry in COMMANDS.values())
+    assert all(entry.target.startswith("talekeeper.cli.") for entry in COMMANDS.values())

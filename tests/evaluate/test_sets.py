@@ -64,7 +64,7 @@ def test_a_set_may_have_no_questions(make_set: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        pytest.param({"evidence": "a"}, "queries.jsonl:1: `evidence` must be a list of ids", id="evidence"),
+        pytest.param({"evidence": "a"}, "queries.jsonl:1: `evidence` must be a list of texts", id="evidence"),
         pytest.param({"question": None}, "queries.jsonl:1: the question has no `question`", id="question"),
         pytest.param({"session": 5}, "queries.jsonl:1: the question has no `session`", id="session"),
     ],

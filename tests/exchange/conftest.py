@@ -1,16 +1,23 @@
-"""Files in memory and what the readers make of them."""
+"""Files in memory, what the readers make of them, and a story to import them into."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.exchange import Entry, Notes, Source
+from talekeeper.clock import FixedClock
+from talekeeper.db import Database
+from talekeeper.exchange import Entry, Notes, Options, Report, Source, detect, import_file
 from talekeeper.exchange.detect import READERS
+from talekeeper.ids import SortableIds
+from talekeeper.search import Index
+from talekeeper.story import Story
 
 MakeSource = Callable[[str | bytes], Source]
 
@@ -26,9 +33,9 @@ class Reading:
 ReadAll = Callable[..., Reading]
 
 
-def _source(content: str | bytes) -> Source:
+def _source(content: str | bytes, name: str = "chat.txt") -> Source:
     raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    return Source(io.BytesIO(raw), "chat.txt")
+    return Source(io.BytesIO(raw), name)
 
 
 @pytest.fixture
@@ -51,3 +58,34 @@ def lines_of() -> Callable[..., str]:
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
     return join
+
+
+@pytest.fixture
+def make_story(tmp_path: Path) -> Iterator[Callable[..., Story]]:
+    """Opens a store by name; the same name is the same store."""
+    opened: dict[str, tuple[Database, Story]] = {}
+    clock = FixedClock(datetime(2024, 3, 5, tzinfo=UTC))
+
+    def make(name: str = "one") -> Story:
+        if name not in opened:
+            db = Database.open(tmp_path / f"{name}.sqlite", clock=clock, synchronous="OFF")
+            opened[name] = db, Story(db, Index(), clock, SortableIds(clock))
+        return opened[name][1]
+
+    yield make
+    for db, _ in opened.values():
+        db.close()
+
+
+@pytest.fixture
+def story(make_story: Callable[..., Story]) -> Story:
+    return make_story()
+
+
+@pytest.fixture
+def run_import(story: Story) -> Callable[..., Report]:
+    def run(content: str | bytes, name: str = "chat.txt", **options: Any) -> Report:
+        file = _source(content, name)
+        return import_file(story, file, detect(file), Options(**options), lambda _: None)
+
+    return run

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -30,8 +30,12 @@ def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, Mapping):
-        return dict(value)
-    return str(value) if isinstance(value, Path) or not isinstance(value, Iterable) else list(value)
+        pairs: Mapping[Any, Any] = value
+        return dict(pairs)
+    if isinstance(value, Path) or not isinstance(value, Iterable):
+        return str(value)
+    items: Iterable[Any] = value
+    return list(items)
 
 
 def clean(text: str) -> str:
@@ -69,7 +73,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: fr
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int]) -> str:
-    padded = []
+    padded: list[str] = []
     for i, cell in enumerate(cells):
         space = " " * (widths[i] - width(cell))
         padded.append(space + cell if i in right else cell + space)
@@ -78,7 +82,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int]) -> 
 
 def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """`text` cleaned, with the stretches `spans` (start, end; sorted, apart) in bold."""
-    parts = []
+    parts: list[str] = []
     last = 0
     for start, end in spans:
         parts += [clean(text[last:start]), click.style(clean(text[start:end]), bold=True, fg="yellow")]
@@ -87,7 +91,7 @@ def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress(label: str, total: int) -> Generator[Callable[[int], None], None, None]:
     """Gives a function that is told how much has been done in all (of `total`).
 
     Draws a bar on stderr when that is a terminal and the work is older than a second; otherwise nothing.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from talekeeper.errors import ImportFileError, NotFound
 from talekeeper.exchange import Source
@@ -60,10 +60,10 @@ def read_set(folder: Path) -> QuestionSet:
 
 def _unit(path: Path) -> Unit:
     try:
-        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        about: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as fault:
         raise ImportFileError(str(path), None, f"not JSON: {fault}") from fault
-    unit = about.get("unit", "message") if isinstance(about, dict) else None
+    unit = cast("dict[str, Any]", about).get("unit", "message") if isinstance(about, dict) else None
     if unit not in _UNITS:
         raise ImportFileError(str(path), None, f"`unit` is {unit!r}", cure="it is message or record")
     return _UNITS[unit]
@@ -84,9 +84,9 @@ def _questions(path: Path) -> Iterator[Question]:
 
 
 def _question(source: Source, number: int, row: dict[str, Any]) -> Question:
-    evidence = row.get("evidence")
-    if not isinstance(evidence, list) or not all(isinstance(name, str) for name in evidence):
-        source.fail(number, "`evidence` must be a list of ids")
+    if row.get("evidence") is None:
+        source.fail(number, "the question has no `evidence`", "it is a list of ids, which may be empty")
+    evidence = source.texts(row, "evidence", number)
     for key in ("id", "session", "question"):
         if not isinstance(row.get(key), str):
             source.fail(number, f"the question has no `{key}`")

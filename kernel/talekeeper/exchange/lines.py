@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, cast
 
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.text import check_text
@@ -63,6 +63,15 @@ class Source:
         except ParameterError as fault:
             self.fail(line, str(fault))
 
+    def texts(self, row: dict[str, Any], field: str, line: int) -> list[str]:
+        """A field that is a list of texts; absent and null are the empty list."""
+        values = row.get(field)
+        items: list[object] = values if isinstance(values, list) else []
+        texts = [item for item in items if isinstance(item, str)]
+        if not isinstance(values, list | None) or len(texts) < len(items):
+            self.fail(line, f"`{field}` must be a list of texts")
+        return [self.check(text, field, line) for text in texts]
+
     def json_object(self, line: Line) -> dict[str, Any]:
         """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
         try:
@@ -74,7 +83,7 @@ class Source:
             self.fail(line.number, f"not a JSON line: {what}")
         if not isinstance(value, dict):
             self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
-        return value
+        return cast("dict[str, Any]", value)
 
 
 def _no_constant(name: str) -> NoReturn:

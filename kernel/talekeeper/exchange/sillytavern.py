@@ -63,12 +63,9 @@ class _Message:
 
     def _swipes(self, text: str) -> tuple[list[str], int]:
         """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
-        swipes = self.row.get("swipes")
-        if not isinstance(swipes, list) or not swipes:
+        texts = self.source.texts(self.row, "swipes", self.line.number)
+        if not texts:
             return [text], 0
-        if not all(isinstance(swipe, str) for swipe in swipes):
-            self.source.fail(self.line.number, "`swipes` must be a list of texts")
-        texts = [self.source.check(swipe, "swipes", self.line.number) for swipe in swipes]
         chosen = self.row.get("swipe_id")
         if not isinstance(chosen, int) or not 0 <= chosen < len(texts):
             chosen = texts.index(text) if text in texts else 0

@@ -53,7 +53,7 @@ class _Open:
     line: int
     speaker: str = ""
     time: str | None = None
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list[str])
     size: int = 0
     end: int = 0
 

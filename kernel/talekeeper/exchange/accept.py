@@ -1,0 +1,138 @@
+"""A batch of drafts → the store, or the line that does not fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from talekeeper.db import Tx
+from talekeeper.errors import Conflict, ImportFileError, NotFound, ParameterError
+from talekeeper.exchange.entry import Notes
+from talekeeper.exchange.lines import Source
+from talekeeper.exchange.report import Options, Report
+from talekeeper.story import Address, Draft, Story
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A draft and the line it stood on."""
+
+    line: int
+    draft: Draft
+
+    @property
+    def refs(self) -> list[str]:
+        """The refs of the message and of its takes."""
+        return [draft.ref for draft in (self.draft, *self.draft.takes) if draft.ref is not None]
+
+
+class _Rehearsed(Exception):
+    """Carries what a dry run found out of the transaction that it undoes."""
+
+    def __init__(self, *, made: bool, new: int) -> None:
+        self.made = made
+        self.new = new
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Appends batches to sessions, each in a transaction of its own, and counts."""
+
+    story: Story
+    source: Source
+    options: Options
+    report: Report
+    notes: Notes
+
+    def take(self, name: str, batch: Sequence[Waiting]) -> None:
+        """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
+        count = self.report.session(name)
+        address = Address(self.options.workspace, name)
+        known = self._known(address, [ref for waiting in batch for ref in waiting.refs])
+        unseen = self._unseen(batch, known)
+        drafts = [waiting.draft for waiting in unseen]
+        try:
+            made, new = self._rehearse(address, drafts) if self.options.dry_run else self._commit(address, drafts)
+        except Conflict as fault:
+            self._refuse(name, unseen, fault, known)
+        except ParameterError as fault:
+            raise ImportFileError(self.source.name, batch[0].line, str(fault)) from fault
+        count.created = made or count.created
+        count.imported += new
+        count.already_there += len(known)
+
+    def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int]:
+        made = self._ensure(address, None)
+        new = len(self.story.append(address, drafts))
+        self.story.maintain(address)
+        return made, new
+
+    def _rehearse(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int]:
+        def rehearse(tx: Tx) -> NoReturn:
+            made = self._ensure(address, tx)
+            raise _Rehearsed(made=made, new=len(self.story.append(address, drafts, tx=tx)))
+
+        try:
+            return self.story.write(rehearse, name="rehearse an import")
+        except _Rehearsed as done:
+            return done.made, done.new
+
+    def _ensure(self, address: Address, tx: Tx | None) -> bool:
+        """Makes the session unless it is there; true when it was made."""
+        try:
+            self.story.session(address, tx=tx)
+        except NotFound:
+            self.story.create_session(
+                address.workspace,
+                session_id=address.session,
+                title=self.options.title or address.session,
+                locale=self.options.locale,
+                plugins=self.options.plugins,
+                tx=tx,
+            )
+            return True
+        return False
+
+    def _unseen(self, batch: Sequence[Waiting], known: Mapping[str | None, str]) -> list[Waiting]:
+        """Leaves out what is there as it is in the file, before its terms are counted for nothing.
+
+        Where a message has other takes in the file than in the story, the story keeps those it has.
+        """
+        unseen: list[Waiting] = []
+        for waiting in batch:
+            there = known.keys() & waiting.refs
+            if there and len(there) < len(waiting.refs):
+                self.notes.skip("a take that was not there at the last import is left out", waiting.line)
+            if not there or known.get(waiting.draft.ref, waiting.draft.text) != waiting.draft.text:
+                unseen.append(waiting)
+        return unseen
+
+    def _known(self, address: Address, refs: Sequence[str]) -> dict[str | None, str]:
+        sql = "SELECT ref, text FROM message WHERE workspace = ? AND session = ? AND ref = ?"
+        place = (address.workspace, address.session)
+        return self.story.read(lambda tx: dict(row for ref in refs for row in tx.rows(sql, (*place, ref))))
+
+    def _refuse(
+        self, name: str, batch: Sequence[Waiting], fault: Conflict, known: Mapping[str | None, str]
+    ) -> NoReturn:
+        """Keeps what stands before the message that does not fit, then names its line."""
+        place = _misfit(batch, fault.data.get("ref"), known)
+        if place is None:
+            raise fault
+        if place:
+            self.take(name, batch[:place])
+        cure = "import the file as another session with --session NAME"
+        raise ImportFileError(self.source.name, batch[place].line, fault.what, cure=cure) from fault
+
+
+def _misfit(batch: Sequence[Waiting], ref: object, known: Mapping[str | None, str]) -> int | None:
+    """The first place in a batch where `ref` comes with another text than the one that was there first."""
+    first = known.get(ref) if isinstance(ref, str) else None
+    for place, waiting in enumerate(batch):
+        for draft in (waiting.draft, *waiting.draft.takes):
+            if draft.ref == ref and first not in (None, draft.text):
+                return place
+            if draft.ref == ref:
+                first = draft.text
+    return None
