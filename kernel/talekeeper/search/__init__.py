@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from talekeeper.search.checking import Difference
+from talekeeper.search.excerpt import excerpt
 from talekeeper.search.index import Index
 from talekeeper.search.passage import Kind, PartScope, Passage, Query, Ranked, Ranking, Source, TermScore
+from talekeeper.search.rank_texts import RankedText, rank_texts, terms
 
-__all__ = ["Index", "Kind", "PartScope", "Passage", "Query", "Ranked", "Ranking", "Source", "TermScore"]
+__all__ = [
+    "Difference",
+    "Index",
+    "Kind",
+    "PartScope",
+    "Passage",
+    "Query",
+    "Ranked",
+    "RankedText",
+    "Ranking",
+    "Source",
+    "TermScore",
+    "excerpt",
+    "rank_texts",
+    "terms",
+]

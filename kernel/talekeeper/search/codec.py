@@ -37,12 +37,12 @@ class Postings:
 def decode(blob: bytes) -> tuple[Positions, Bytes]:
     """Local ids and term frequencies of one blob."""
     kind, last = _HEAD.unpack_from(blob)
-    df = last + 1
+    df: int = last + 1
     if kind == DENSE:
         table: Bytes = np.frombuffer(blob, np.uint8, -1, HEADER)
-        held: Positions = np.flatnonzero(table)
+        held = np.flatnonzero(table)
         return held, table[held]
-    ids = np.frombuffer(blob, "<u2", df, HEADER).astype(np.intp)
+    ids: Positions = np.frombuffer(blob, np.dtype("<u2"), df, HEADER).astype(np.intp)
     if kind == ONES:
         return ids, np.ones(df, np.uint8)
     return ids, np.frombuffer(blob, np.uint8, df, HEADER + 2 * df)

@@ -79,6 +79,11 @@ def take(columns: Columns, rows: Positions | slice) -> Columns:
     return Columns(*(getattr(columns, name)[rows] for name in NAMES))
 
 
+def concatenate(parts: Sequence[Columns]) -> Columns:
+    """All rows, one behind the other; at least one part."""
+    return Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in NAMES))
+
+
 class Shelf:
     """Columns that grow at the end, shared by the states of a partition that have a beginning in common.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from talekeeper.db import Tx
-from talekeeper.search import writing
-from talekeeper.search.answer import Answer
+from talekeeper.db import Database, Tx
+from talekeeper.search import checking, maintenance, rebuilding, writing
+from talekeeper.search.answer import Asked, answer
+from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
 from talekeeper.search.memory import PartCache
+from talekeeper.search.names import Names
 from talekeeper.search.passage import Kind, Passage, Query, Ranking
+from talekeeper.search.rebuilding import Passages
 from talekeeper.search.scope import make_scope, wanted
 from talekeeper.text import query_terms
 
@@ -52,8 +55,14 @@ class Index:
         namespace: str,
         key: str,
         revision: int | None = None,
+        forget: bool = False,
     ) -> int:
-        """Removes all versions of a key, or one of them; gives how many were there."""
+        """Removes all versions of a key, or one of them; gives how many were there.
+
+        With `forget`, the next `maintain` wipes the words of all removed passages of the partition off the disk.
+        """
+        if forget:
+            writing.demand_purge(tx, part)
         return writing.remove(tx, part, kind, plugin, namespace, key, revision)
 
     def drop_part(self, tx: Tx, part: int) -> None:
@@ -72,7 +81,37 @@ class Index:
             return Ranking((), searched)
         terms = list(dict.fromkeys(term for wording in wordings for term in wording))
         chunks = fetch(tx, self._postings, loaded, terms)
-        return Ranking(Answer(tx, query, wordings, loaded, scopes, chunks).hits(), searched)
+        return Ranking(answer(Asked(query, wordings, loaded, scopes, chunks), Names(tx, loaded)), searched)
+
+    def maintain(self, db: Database, *, part: int | None = None) -> None:
+        """Flushes, merges, and wipes out what was forgotten, in short transactions of its own; between turns.
+
+        Does what is due in all partitions, or in one. Cheap when nothing is.
+        """
+        maintenance.maintain(db, part)
+
+    def purge(self, db: Database, part: int) -> None:
+        """Rewrites segments until none holds a word of a removed passage."""
+        maintenance.purge(db, part)
+
+    def unpurged(self, tx: Tx, part: int) -> int:
+        """How many removed passages still have their words in a segment; 0 after `purge`."""
+        return maintenance.unpurged(tx, part)
+
+    def stale(self, tx: Tx) -> list[int]:
+        """Partitions that hold terms of another tokeniser than this code's; `rebuild` them."""
+        return rebuilding.stale(tx)
+
+    def rebuild(self, db: Database, part: int, passages: Passages) -> None:
+        """Makes a partition anew from what `passages` gives, batch by batch, while searches and writes go on.
+
+        Killed at any moment, it leaves every passage findable once, by its old terms or its new.
+        """
+        rebuilding.rebuild(db, part, passages)
+
+    def check(self, tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
+        """What the partition has otherwise than `expected`, which lists all its passages; empty when all is right."""
+        return checking.check(tx, part, expected)
 
 
 def _wordings(query: Query) -> Sequence[tuple[str, ...]]:

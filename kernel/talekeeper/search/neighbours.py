@@ -25,8 +25,8 @@ def rescore(found: Shortlist, fields: Sequence[Field]) -> Shortlist:
     best = found.rows(np.arange(min(BEST, len(found))))
     lists = [_of_field(number, field, best) for number, field in enumerate(fields)]
     rescored = join(found.terms, found.statistics, lists)
-    replaced = set(rescored.places())
-    rest = [row for row, place in enumerate(found.places()) if place not in replaced]
+    replaced = set(rescored.places)
+    rest = [row for row, place in enumerate(found.places) if place not in replaced]
     return join(found.terms, found.statistics, [rescored, found.rows(np.array(rest, np.intp))])
 
 

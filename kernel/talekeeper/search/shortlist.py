@@ -19,6 +19,8 @@ from talekeeper.search.passage import Kind
 from talekeeper.search.scope import Scope, label_of
 from talekeeper.search.state import PartState
 
+_DIGITS = 10
+
 Place = tuple[int, int]
 """(field, position): a passage while a query runs."""
 KeyOf = Callable[[Sequence[Place]], Mapping[Place, str]]
@@ -52,6 +54,7 @@ class Shortlist:
     def __len__(self) -> int:
         return len(self.position)
 
+    @property
     def places(self) -> list[Place]:
         """The passages, in order."""
         return list(zip(self.field.tolist(), self.position.tolist(), strict=True))
@@ -132,12 +135,12 @@ def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Sta
 
 
 def exact(field: Field, position: Positions, tf: Doubles, statistics: Statistics, terms: Sequence[str]) -> Doubles:
-    """Scores in double precision, from a table of term frequencies."""
+    """Scores in double precision, from a table of term frequencies; the same parts in another order sum up equal."""
     idfs = np.array([statistics.idf[term] for term in terms])
     norms = norm(field.state.columns.length[position], statistics.average)
     score: Doubles = weigh(tf, idfs, norms).sum(axis=1)
     weights = field.scope.weights
-    return score if weights is None else score * weights[position]
+    return np.round(score if weights is None else score * weights[position], _DIGITS)
 
 
 def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:
@@ -167,7 +170,7 @@ def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
 def _break_ties(
     found: Shortlist, ranking: Positions, ranks: Sequence[tuple[float, int, int]], key_of: KeyOf
 ) -> Positions:
-    places = found.rows(ranking).places()
+    places = found.rows(ranking).places
     keys = key_of(places)
     result: list[int] = []
     for _, run in groupby(range(len(ranks)), key=ranks.__getitem__):

@@ -95,6 +95,11 @@ def remove(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str, key: str,
     return remove_docs(tx, part, [row[0] for row in tx.rows(sql, params)])
 
 
+def demand_purge(tx: Tx, part: int) -> None:
+    """Has the next maintenance wipe out the words of everything ever removed from the partition."""
+    tx.run("UPDATE part SET purge = 1 WHERE id = ?", (part,))
+
+
 def remove_docs(tx: Tx, part: int, docs: Sequence[int]) -> int:
     """Removes passages by number; they must be live."""
     for doc in docs:

@@ -1,0 +1,137 @@
+"""Compares what the index holds, as searches read it, with what it should hold; words are compared by checksum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from talekeeper.db import Tx
+from talekeeper.search.codec import decode_all
+from talekeeper.search.columns import LONGEST, PERSON, WITHDRAWN
+from talekeeper.search.loading import load, read_rows
+from talekeeper.search.passage import Kind, Passage
+from talekeeper.search.state import PartState
+from talekeeper.search.tail import load_terms
+
+_WORD = (1 << 64) - 1
+_AT_ONCE = 20_000
+
+Name = tuple[Kind, str, str, str, int]
+"""Kind, plugin, namespace, key, revision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One passage that is otherwise than it should be; `what` is a clause for a person."""
+
+    kind: Kind
+    plugin: str
+    namespace: str
+    key: str
+    revision: int
+    what: str
+
+    def __str__(self) -> str:
+        source = "message" if self.kind is Kind.MESSAGE else f"{self.plugin}/{self.namespace}"
+        return f"{source} {self.key}, revision {self.revision}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """Live passages by name, and per position the checksum of its terms."""
+
+    state: PartState
+    positions: Mapping[Name, int]
+    faults: list[Difference]
+    words: list[int]
+
+
+def check(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
+    """First what the index has against itself, then passage by passage, then what is too much."""
+    row = read_rows(tx, [part]).get(part)
+    if row is None:
+        return [Difference(*_name(passage), "is not in the index") for passage in expected]
+    content = _read(tx, load(tx, row, None))
+    differences = list(content.faults)
+    extra = dict(content.positions)
+    for passage in expected:
+        name = _name(passage)
+        position = extra.pop(name, None)
+        if position is None:
+            differences.append(Difference(*name, "is not in the index"))
+        else:
+            differences.extend(Difference(*name, what) for what in _compare(content, position, passage))
+    differences.extend(Difference(*name, "is in the index and should not be") for name in extra)
+    return differences
+
+
+def _name(passage: Passage) -> Name:
+    return passage.kind, passage.plugin, passage.namespace, passage.key, passage.revision
+
+
+def _read(tx: Tx, state: PartState) -> _Content:
+    columns = state.columns
+    position_of = {doc: i for i, doc in enumerate(columns.doc.tolist()) if state.live[i]}
+    names = {number: name for name, number in state.sources.items()}
+    positions: dict[Name, int] = {}
+    faults: list[Difference] = []
+    sql = "SELECT doc, source, key, revision, slot FROM doc WHERE part = ? ORDER BY doc"
+    for doc, source, key, revision, slot in tx.rows(sql, (state.row.id,)):
+        name = (*names[source], key, revision)
+        position = position_of.pop(doc, None)
+        if position is None:
+            faults.append(Difference(*name, "has no words in the index"))
+        elif name in positions:
+            faults.append(Difference(*name, "is in the index twice"))
+        elif (columns.source[position], columns.revision[position], columns.slot[position]) != (source, revision, slot):
+            faults.append(Difference(*name, "is filed under another name"))
+        else:
+            positions[name] = position
+    for doc, position in position_of.items():
+        kind, plugin, namespace = names[int(columns.source[position])]
+        what = "has words in the index and no name"
+        faults.append(Difference(kind, plugin, namespace, f"passage {doc}", int(columns.revision[position]), what))
+    return _Content(state, positions, faults, [*_settled_words(tx, state), *_tail_words(tx, state)])
+
+
+def _compare(content: _Content, position: int, passage: Passage) -> Iterator[str]:
+    columns = content.state.columns
+    wanted = {
+        "branch": passage.branch,
+        "depth": passage.depth,
+        "turn": passage.turn,
+        "length": min(passage.terms.length, LONGEST),
+        "flags": PERSON * passage.person | WITHDRAWN * passage.withdrawn,
+    }
+    for field, value in wanted.items():
+        held = int(getattr(columns, field)[position])
+        if held != value:
+            yield f"has {field} {held} in the index, and {value} is right"
+    if content.words[position] != _checksum(passage.terms.counts):
+        yield "has other words in the index"
+
+
+def _checksum(counts: Mapping[str, int]) -> int:
+    """Sum of hash · (2 tf + 1), modulo 2^64, whatever the order of the terms."""
+    return sum(hash(term) * (2 * tf + 1) for term, tf in counts.items()) & _WORD
+
+
+def _settled_words(tx: Tx, state: PartState) -> list[int]:
+    words: list[int] = []
+    for segment in state.stack.segments:
+        sums = np.zeros(segment.n, np.uint64)
+        rows = tx.rows("SELECT term, data FROM posting WHERE segment = ?", (segment.id,))
+        for start in range(0, len(rows), _AT_ONCE):
+            some = rows[start : start + _AT_ONCE]
+            postings = decode_all([data for _, data in some])
+            hashes = np.array([hash(term) & _WORD for term, _ in some], np.uint64)
+            np.add.at(sums, postings.ids, np.repeat(hashes, postings.counts) * (2 * postings.tfs.astype(np.uint64) + 1))
+        words.extend(sums.tolist())
+    return words
+
+
+def _tail_words(tx: Tx, state: PartState) -> list[int]:
+    sql = "SELECT terms FROM tail JOIN doc USING (part, doc) WHERE part = ? ORDER BY doc"
+    return [_checksum(load_terms(terms)) for (terms,) in tx.rows(sql, (state.row.id,))]

@@ -1,0 +1,102 @@
+"""Tells of each found passage why it was found: from rows of number tables to `Ranked`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import compress
+
+from talekeeper.search.bm25 import K1, norm
+from talekeeper.search.passage import Ranked, TermScore
+from talekeeper.search.scope import Scope
+from talekeeper.search.shortlist import Place, Shortlist
+from talekeeper.search.state import PartState
+
+
+class _Listed:
+    """A shortlist as plain lists, which Python reads faster than arrays one value at a time."""
+
+    def __init__(self, found: Shortlist) -> None:
+        self.terms = found.terms
+        self.statistics = found.statistics
+        self.score: list[float] = found.score.tolist()
+        self.own: list[list[float]] = found.own.tolist()
+        self.near: list[list[float]] = found.near.tolist()
+
+    def coverage(self, row: int) -> float:
+        """The share of the wording's weight that the passage itself matches."""
+        weights = [self.statistics.idf[term] for term in self.terms]
+        return sum(compress(weights, self.own[row])) / sum(weights)
+
+
+class Hits:
+    """All passages of a query's shortlists; a passage may be in several, once for each wording."""
+
+    def __init__(self, states: Sequence[PartState], scopes: Sequence[Scope], lists: Sequence[Shortlist]) -> None:
+        self._states = states
+        self._scopes = scopes
+        self._rows: dict[Place, list[tuple[_Listed, int]]] = {}
+        for found in lists:
+            listed = _Listed(found)
+            for row, place in enumerate(found.places):
+                self._rows.setdefault(place, []).append((listed, row))
+
+    def score(self, place: Place) -> float:
+        """By the wording that suits it best."""
+        return max(listed.score[row] for listed, row in self._rows[place])
+
+    def coverage(self, place: Place) -> float:
+        """Of the wording it covers best."""
+        return max(listed.coverage(row) for listed, row in self._rows[place])
+
+    def standing(self, place: Place) -> tuple[int, int]:
+        """What decides between equal scores: later turn, then deeper in the story."""
+        columns = self._states[place[0]].columns
+        return -int(columns.turn[place[1]]), -int(columns.depth[place[1]])
+
+    def source(self, place: Place) -> int:
+        """The number of its source in its partition."""
+        return int(self._states[place[0]].columns.source[place[1]])
+
+    def ranked(self, place: Place, keys: Mapping[Place, str], also: Sequence[Place], *, explain: bool) -> Ranked:
+        """The passage as it is handed out; `also` are its equals."""
+        state, rows = self._states[place[0]], self._rows[place]
+        kind, plugin, namespace = state.source_name(self.source(place))
+        listed, row = max(rows, key=lambda held: held[0].score[held[1]]) if len(rows) > 1 else rows[0]
+        matched = _union([compress(one.terms, one.own[i]) for one, i in rows])
+        near = _union([compress(one.terms, one.near[i]) for one, i in rows])
+        return Ranked(
+            part=state.row.id,
+            doc=int(state.columns.doc[place[1]]),
+            kind=kind,
+            plugin=plugin,
+            namespace=namespace,
+            key=keys[place],
+            turn=self._turn(place),
+            score=listed.score[row],
+            matched=matched,
+            near=tuple(term for term in near if term not in matched),
+            also=tuple((keys[other], self._turn(other)) for other in also),
+            explanation=self._explain(place, listed, row) if explain else (),
+        )
+
+    def _turn(self, place: Place) -> int:
+        return int(self._states[place[0]].columns.turn[place[1]])
+
+    def _explain(self, place: Place, listed: _Listed, row: int) -> tuple[TermScore, ...]:
+        """The contributions add up to the score, the weight of the source included."""
+        statistics, weights = listed.statistics, self._scopes[place[0]].weights
+        length = self._states[place[0]].columns.length[place[1] : place[1] + 1]
+        divisor = float(norm(length, statistics.average)[0])
+        weight = 1.0 if weights is None else float(weights[place[1]])
+        table: list[TermScore] = []
+        for term, own, near in zip(listed.terms, listed.own[row], listed.near[row], strict=True):
+            if own or near:
+                idf = statistics.idf[term]
+                gain = weight * idf * (own + near) * (K1 + 1) / (own + near + divisor)
+                table.append(TermScore(term, own, near, statistics.df[term], idf, gain))
+        return tuple(table)
+
+
+def _union(groups: Sequence[compress[str]]) -> tuple[str, ...]:
+    """All terms, each once."""
+    return tuple(groups[0]) if len(groups) == 1 else tuple(dict.fromkeys(term for group in groups for term in group))

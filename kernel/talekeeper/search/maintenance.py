@@ -1,0 +1,133 @@
+"""Work on the index between turns: flush, merge, wipe out removed words. Each step is a short transaction of its own.
+
+Any number of processes may do this at once: a step looks at the database anew, and a late one does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+
+from talekeeper.db import Database, Tx
+from talekeeper.search.segments import (
+    FAN,
+    FLUSH,
+    TOP_LEVEL,
+    Replacement,
+    Segment,
+    combine,
+    flush,
+    read_segments,
+    replace,
+)
+
+_TOO_DEAD = 4  # a segment is rewritten once a quarter of it is dead
+_WORTH_A_LOOK = 32  # tombstones of a partition
+_STRETCH = 20_000  # postings deleted in a transaction
+_DUE = """
+SELECT id FROM part WHERE docs - settled >= ? OR purge = 1
+UNION SELECT part FROM dead GROUP BY part HAVING count(*) >= ?
+"""
+
+Choice = tuple[Sequence[Segment], int]
+"""Adjacent segments to put together, and the level of what comes out."""
+
+
+def maintain(db: Database, part: int | None) -> None:
+    """Flushes and merges one partition, or all that need it, and deletes what is no longer used."""
+    due = [part] if part is not None else [row[0] for row in db.read(_due)]
+    for one in due:
+        while db.write(partial(flush, part=one), name="index flush"):
+            _merge_all(db, one, _run_of_a_level)
+        _merge_all(db, one, _mostly_dead)
+        if db.read(partial(_must_purge, part=one)):
+            purge(db, one)
+    _sweep(db)
+
+
+def purge(db: Database, part: int) -> None:
+    """Rewrites every segment that holds words of removed passages, until none does."""
+    _merge_all(db, part, _any_dead)
+    db.write(partial(_purged, part=part), name="index purge")
+    _sweep(db)
+
+
+def unpurged(tx: Tx, part: int) -> int:
+    """Removed passages whose words are still in a segment."""
+    row = tx.one("SELECT count(*) FROM dead JOIN part ON part.id = dead.part WHERE part = ? AND doc < settled", (part,))
+    return int(row[0]) if row else 0
+
+
+def _due(tx: Tx) -> list[tuple[int]]:
+    return [(row[0],) for row in tx.rows(_DUE, (FLUSH, _WORTH_A_LOOK))]
+
+
+def _must_purge(tx: Tx, part: int) -> bool:
+    return tx.one("SELECT 1 FROM part WHERE id = ? AND purge = 1", (part,)) is not None
+
+
+def _purged(tx: Tx, part: int) -> None:
+    """Notes that nothing is left to purge, if that is so: a passage may have been removed meanwhile."""
+    if not unpurged(tx, part):
+        tx.run("UPDATE part SET purge = 0 WHERE id = ?", (part,))
+
+
+def _merge_all(db: Database, part: int, choose: Callable[[Tx, int], Choice | None]) -> None:
+    """Reads and combines outside of the write: segments never change, and `replace` looks whether they are there."""
+
+    def prepare(tx: Tx) -> Replacement | None:
+        choice = choose(tx, part)
+        return None if choice is None else combine(tx, part, *choice)
+
+    while (change := db.read(prepare)) is not None:
+        db.write(partial(replace, part=part, change=change), name="index merge")
+
+
+def _run_of_a_level(tx: Tx, part: int) -> Choice | None:
+    for (level, _), run in groupby(read_segments(tx, part), key=lambda one: (one.level, one.tokens)):
+        first = list(run)[:FAN]
+        if len(first) == FAN and level < TOP_LEVEL:
+            return first, level + 1
+    return None
+
+
+def _mostly_dead(tx: Tx, part: int) -> Choice | None:
+    return _with_dead(tx, part, lambda segment, dead: dead * _TOO_DEAD >= segment.n)
+
+
+def _any_dead(tx: Tx, part: int) -> Choice | None:
+    return _with_dead(tx, part, lambda _, dead: dead > 0)
+
+
+def _with_dead(tx: Tx, part: int, is_due: Callable[[Segment, int], bool]) -> Choice | None:
+    dead: dict[int, int] = dict(
+        tx.rows(
+            "SELECT segment.id, count(*) FROM dead JOIN segment ON segment.part = dead.part"
+            " AND segment.lo <= dead.doc AND dead.doc < segment.hi WHERE dead.part = ? GROUP BY segment.id",
+            (part,),
+        )
+    )
+    for segment in read_segments(tx, part):
+        if segment.id in dead and is_due(segment, dead[segment.id]):
+            return [segment], segment.level
+    return None
+
+
+def _sweep(db: Database) -> None:
+    """Deletes the postings of retired segments."""
+    while db.read(lambda tx: tx.one("SELECT 1 FROM retired")) is not None:
+        db.write(_sweep_a_stretch, name="index sweep")
+
+
+def _sweep_a_stretch(tx: Tx) -> None:
+    room = _STRETCH
+    for (segment,) in tx.rows("SELECT segment FROM retired ORDER BY segment LIMIT 16"):
+        border = tx.one("SELECT term FROM posting WHERE segment = ? ORDER BY term LIMIT 1 OFFSET ?", (segment, room))
+        if border is not None:
+            tx.run("DELETE FROM posting WHERE segment = ? AND term < ?", (segment, border[0]))
+            return
+        room -= tx.run("DELETE FROM posting WHERE segment = ?", (segment,))
+        tx.run("DELETE FROM retired WHERE segment = ?", (segment,))
+        if room <= 0:
+            return

@@ -1,0 +1,182 @@
+"""Segments as they are written: from the tail (`flush`), or out of other segments (`combine`, then `replace`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+
+from talekeeper.db import Row, Tx
+from talekeeper.search.arrays import Positions
+from talekeeper.search.codec import Postings, decode_all, encode_all
+from talekeeper.search.columns import Columns, concatenate, from_rows, pack, take, unpack
+from talekeeper.search.tail import load_terms
+from talekeeper.search.writing import count_up, new_stamp
+
+FLUSH = 256
+FAN = 8
+"""Segments merged into one. A level's segments hold FLUSH · FAN^level passages, fewer where some were removed."""
+TOP_LEVEL = 2
+"""16,384 passages: merging eight of these would hold the write lock for over half a second."""
+
+_TAIL = """
+SELECT tail.doc, slot, branch, depth, turn, revision, source, length, flags, terms, tokens
+FROM tail JOIN doc ON doc.part = tail.part AND doc.doc = tail.doc
+WHERE tail.part = ? AND tail.doc < ? ORDER BY tail.doc
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment in the database, without its blobs."""
+
+    id: int
+    lo: int
+    hi: int
+    level: int
+    n: int
+    tokens: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewSegment:
+    """A segment to write; `blobs` are the postings of `terms`."""
+
+    lo: int
+    hi: int
+    level: int
+    tokens: str
+    columns: Columns
+    terms: Sequence[str]
+    blobs: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A new segment for old ones, without the passages whose removals are listed."""
+
+    old: Sequence[int]
+    new: NewSegment
+    removals: Sequence[int]
+
+
+def read_segments(tx: Tx, part: int) -> list[Segment]:
+    """The segments of a partition, oldest first."""
+    rows = tx.rows("SELECT id, lo, hi, level, n, tokens FROM segment WHERE part = ? ORDER BY lo", (part,))
+    return [Segment(*row) for row in rows]
+
+
+def flush(tx: Tx, part: int) -> bool:
+    """Makes a segment of the oldest passages of the tail once 256 numbers are given out; says whether it did.
+
+    A tail of 2,048 becomes a segment of the next level at once, which spares an import a merge.
+    """
+    row = tx.one("SELECT docs, settled FROM part WHERE id = ?", (part,))
+    if row is None or row[0] - row[1] < FLUSH:
+        return False
+    docs, settled = row
+    level = 1 if docs - settled >= FLUSH * FAN else 0
+    hi = settled + FLUSH * FAN**level
+    rows = tx.rows(_TAIL, (part, hi))
+    alike = [row for row in rows if row[-1] == rows[0][-1]]
+    if len(alike) < len(rows):  # a segment holds the terms of one tokeniser only
+        rows = rows[: next(i for i, row in enumerate(rows) if row[-1] != rows[0][-1])]
+        hi = rows[-1][0] + 1
+    if rows:
+        _insert(tx, part, _from_tail(rows, settled, hi, level))
+    tx.run("DELETE FROM tail WHERE part = ? AND doc < ?", (part, hi))
+    tx.run("DELETE FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, settled, hi))
+    tx.run("UPDATE part SET settled = ? WHERE id = ?", (hi, part))
+    _renew(tx, part)
+    return True
+
+
+def _from_tail(rows: Sequence[Row], lo: int, hi: int, level: int) -> NewSegment:
+    counts = [load_terms(row[-2]) for row in rows]
+    terms = sorted({term for held in counts for term in held})
+    number = {term: i for i, term in enumerate(terms)}
+    sizes = [len(held) for held in counts]
+    total = sum(sizes)
+    term_of = np.fromiter((number[term] for held in counts for term in held), np.intp, total)
+    tfs = np.fromiter((tf for held in counts for tf in held.values()), np.uint8, total)
+    by_term = np.argsort(term_of, kind="stable")
+    ids = np.repeat(np.arange(len(rows)), sizes)[by_term]
+    postings = Postings(np.bincount(term_of, minlength=len(terms)), ids, tfs[by_term])
+    return NewSegment(lo, hi, level, rows[0][-1], from_rows(rows), terms, encode_all(postings, len(rows)))
+
+
+def combine(tx: Tx, part: int, old: Sequence[Segment], level: int) -> Replacement:
+    """Puts adjacent segments of one tokeniser together and leaves their dead out; only reads."""
+    marks = ", ".join("?" * len(old))
+    ids = [segment.id for segment in old]
+    found = tx.rows(f"SELECT columns, n FROM segment WHERE id IN ({marks}) ORDER BY lo", ids)  # noqa: S608 -- marks
+    columns = concatenate([unpack(blob, n) for blob, n in found])
+    graves = tx.rows(
+        "SELECT removal, doc FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, old[0].lo, old[-1].hi)
+    )
+    live = ~np.isin(columns.doc, np.array([doc for _, doc in graves], np.uint32))
+    kept = take(columns, np.flatnonzero(live))
+    terms, blobs = _combined_postings(tx, old, np.where(live, np.cumsum(live) - 1, -1), len(kept))
+    new = NewSegment(old[0].lo, old[-1].hi, level, old[0].tokens, kept, terms, blobs)
+    return Replacement(ids, new, [removal for removal, _ in graves])
+
+
+def _combined_postings(
+    tx: Tx, old: Sequence[Segment], moved: Positions, n: int
+) -> tuple[Sequence[str], Sequence[bytes]]:
+    """`moved` maps the passages of all old segments to their new local ids, -1 for the dead."""
+    rows: list[tuple[str, int, bytes]] = [
+        (term, start, data)
+        for segment, start in zip(old, np.cumsum([0, *(one.n for one in old)]).tolist(), strict=False)
+        for term, data in tx.rows("SELECT term, data FROM posting WHERE segment = ?", (segment.id,))
+    ]
+    if not rows:
+        return [], []
+    terms = sorted({row[0] for row in rows})
+    number = {term: i for i, term in enumerate(terms)}
+    term_of_row = np.array([number[row[0]] for row in rows], np.intp)
+    by_term = np.argsort(term_of_row, kind="stable")
+    blobs: list[bytes] = [rows[i][2] for i in by_term.tolist()]
+    postings = decode_all(blobs)
+    starts = np.array([row[1] for row in rows], np.intp)[by_term]
+    ids = moved[postings.ids + np.repeat(starts, postings.counts)]
+    kept = ids >= 0
+    counts = np.bincount(np.repeat(term_of_row[by_term], postings.counts)[kept], minlength=len(terms))
+    held = np.flatnonzero(counts)
+    merged = encode_all(Postings(counts[held], ids[kept], postings.tfs[kept]), n)
+    return [terms[i] for i in held.tolist()], merged
+
+
+def replace(tx: Tx, part: int, change: Replacement) -> bool:
+    """Writes what `combine` made; False, with nothing done, if another process has changed these segments meanwhile."""
+    marks = ", ".join("?" * len(change.old))
+    there = tx.rows(f"SELECT id FROM segment WHERE id IN ({marks})", change.old)  # noqa: S608 -- marks
+    if len(there) < len(change.old):
+        return False
+    if len(change.new.columns):
+        _insert(tx, part, change.new)
+    for segment in change.old:
+        tx.run("DELETE FROM segment WHERE id = ?", (segment,))
+        tx.run("INSERT INTO retired (segment) VALUES (?)", (segment,))
+    tx.run_many("DELETE FROM dead WHERE part = ? AND removal = ?", ((part, removal) for removal in change.removals))
+    _renew(tx, part)
+    return True
+
+
+def _insert(tx: Tx, part: int, new: NewSegment) -> None:
+    segment = count_up(tx, "segment")
+    tx.run(
+        "INSERT INTO segment (id, part, lo, hi, level, n, tokens, columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (segment, part, new.lo, new.hi, new.level, len(new.columns), new.tokens, pack(new.columns)),
+    )
+    tx.run_many(
+        "INSERT INTO posting (segment, term, data) VALUES (?, ?, ?)",
+        zip(repeat(segment), new.terms, new.blobs, strict=False),
+    )
+
+
+def _renew(tx: Tx, part: int) -> None:
+    """Tells everybody that the set of segments is another."""
+    tx.run("UPDATE part SET layout = ?, stamp = ? WHERE id = ?", (new_stamp(), new_stamp(), part))
