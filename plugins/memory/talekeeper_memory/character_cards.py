@@ -20,11 +20,11 @@ def character_of(data: object) -> Mapping[str, Any] | None:
     """The table with the character's fields, or None when `data` is not a card V1 or V2."""
     if not isinstance(data, Mapping):
         return None
-    if data.get("spec") == "chara_card_v2" and isinstance(data.get("data"), Mapping):
-        data = data["data"]
-    if not text_of(data.get("name")) or not any(isinstance(data.get(mark), str) for mark in _MARKS):
+    inner = data.get("data") if data.get("spec") == "chara_card_v2" else None
+    fields: Mapping[str, Any] = inner if isinstance(inner, Mapping) else data
+    if not text_of(fields.get("name")) or not any(isinstance(fields.get(mark), str) for mark in _MARKS):
         return None
-    return data
+    return fields
 
 
 def cards_of_character(data: Mapping[str, Any], player: str, skipped: Skipped) -> Iterator[dict[str, Any]]:

@@ -16,9 +16,12 @@ from talekeeper_memory.cards import Names, card, text_of, unique, whole, words
 Skipped = Callable[[str, str], None]
 """Told what was left out and why."""
 
+Entries = list[tuple[str, Any]]
+"""(id, entry) pairs in the file's order; an entry may be anything."""
 
-def entries_of(data: object) -> list[tuple[str, Any]] | None:
-    """The (id, entry) pairs of a lorebook in the file's order, or None when `data` is not a lorebook."""
+
+def entries_of(data: object) -> Entries | None:
+    """A lorebook's entries, or None when `data` is not a lorebook."""
     if isinstance(data, Mapping) and isinstance(data.get("data"), Mapping) and "entries" not in data:
         data = data["data"]
     if not isinstance(data, Mapping):
@@ -31,7 +34,9 @@ def entries_of(data: object) -> list[tuple[str, Any]] | None:
     return None
 
 
-def cards_of(entries: list[tuple[str, Any]], names: Names, skipped: Skipped, taken: set[str]) -> Iterator[dict[str, Any]]:
+def cards_of(
+    entries: list[tuple[str, Any]], names: Names, skipped: Skipped, taken: set[str]
+) -> Iterator[dict[str, Any]]:
     """One card for each entry that has a text; `taken` holds the names used so far in this file."""
     for identity, entry in entries:
         if not isinstance(entry, Mapping):

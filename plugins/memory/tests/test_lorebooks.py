@@ -17,7 +17,8 @@ ANY_JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["entries", "data", "key", "keys", "content", "name", "order", "spec", "description"]) | st.text(max_size=5),
+            st.sampled_from(["entries", "data", "key", "keys", "content", "name", "order", "spec", "description"])
+            | st.text(max_size=5),
             inner,
             max_size=6,
         )
@@ -70,7 +71,9 @@ def test_world_info_entry_becomes_a_card_with_its_keys_and_switches() -> None:
     "data",
     [
         pytest.param({"entries": [{"keys": ["owl"], "content": "Owls."}]}, id="book-of-a-card"),
-        pytest.param({"spec": "lorebook_v3", "data": {"entries": [{"keys": ["owl"], "content": "Owls."}]}}, id="wrapped"),
+        pytest.param(
+            {"spec": "lorebook_v3", "data": {"entries": [{"keys": ["owl"], "content": "Owls."}]}}, id="wrapped"
+        ),
         pytest.param({"entries": {"4": {"key": "owl", "content": " Owls. "}}}, id="keys-in-one-string"),
     ],
 )
@@ -105,7 +108,11 @@ def test_card_v1_and_v2_give_the_same_character() -> None:
 
 
 def test_the_book_inside_a_card_follows_the_character_and_knows_its_name() -> None:
-    data = {"name": "Ilse", "description": "A guard.", "character_book": {"entries": [{"keys": ["{{char}}'s oath"], "content": "{{Char}} swore."}]}}
+    data = {
+        "name": "Ilse",
+        "description": "A guard.",
+        "character_book": {"entries": [{"keys": ["{{char}}'s oath"], "content": "{{Char}} swore."}]},
+    }
 
     found = list(cards_of_character(data, "", lambda *_: None))
 
@@ -135,7 +142,9 @@ def test_unique_names_stay_unique_and_within_the_limit(names: list[str]) -> None
     assert all(len(name) <= NAME_LIMIT for name in given_out)
 
 
-@pytest.mark.parametrize(("value", "expected"), [("12", 12), (3.9, 3), ("x", 100), (None, 100), (1e400, 100), (2**60, 100)])
+@pytest.mark.parametrize(
+    ("value", "expected"), [("12", 12), (3.9, 3), ("x", 100), (None, 100), (1e400, 100), (2**60, 100)]
+)
 def test_order_is_a_whole_number_or_the_default(value: object, expected: int) -> None:
     assert whole(value, 100) == expected
 
