@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable
-from importlib.metadata import EntryPoint
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from talekeeper.clock import FixedClock
+from talekeeper.db import Database
+from talekeeper.ids import SortableIds
+from talekeeper.plugins import Host
+from talekeeper.search import Index
+from talekeeper.story import Story
 
 MakePlugin = Callable[..., Path]
 
@@ -52,6 +59,25 @@ def make_plugin(tmp_path: Path) -> MakePlugin:
 
 
 @pytest.fixture
-def no_entries() -> Callable[[], tuple[EntryPoint, ...]]:
-    """An environment in which nothing is installed."""
-    return tuple
+def clock() -> FixedClock:
+    """A clock at a time of no meaning."""
+    return FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@pytest.fixture
+def story(tmp_path: Path, clock: FixedClock) -> Iterator[Story]:
+    """An empty store in a real file."""
+    db = Database.open(tmp_path / "store.sqlite", clock=clock, synchronous="OFF")
+    yield Story(db, Index(), clock, SortableIds(clock))
+    db.close()
+
+
+@pytest.fixture
+def open_host(story: Story, clock: FixedClock, tmp_path: Path) -> Callable[..., Host]:
+    """A host over the store, as a new process would make it, with nothing installed."""
+
+    def make(**options: Any) -> Host:
+        options = {"folder": tmp_path / "home" / "plugins", "entries": tuple, **options}
+        return Host(story, clock, **options)
+
+    return make

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.found import Found, Origin
 

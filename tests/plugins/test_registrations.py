@@ -14,7 +14,7 @@ def _manifest(**contributes: Any) -> PluginManifest:
     return PluginManifest("lore", "1.0", 1, module="code", contributes=contributes)
 
 
-def _work(*_arguments: Any) -> None: ...
+def _work(*_arguments: Any) -> Any: ...
 
 
 def test_everything_declared_and_registered_agrees() -> None:

@@ -39,7 +39,7 @@ from talekeeper.plugins.offered import (
     Search,
     SessionView,
 )
-from talekeeper.story.views import ROOT, Coordinate
+from talekeeper.story import ROOT, Coordinate
 
 __all__ = [
     "ROOT",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from talekeeper.story.views import ROOT, Coordinate
+from talekeeper.story import ROOT, Coordinate
 
 Json = Any
 """None, bool, int, finite float, str, or lists and string-keyed mappings of these."""

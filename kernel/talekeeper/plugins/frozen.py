@@ -23,7 +23,7 @@ class FrozenDict(dict[str, Any]):
         raise TypeError("what the kernel hands over is frozen; take a copy with dict(…) and change that")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]  # refusing is the point
+    clear = pop = popitem = setdefault = update = _refuse
 
 
 class FrozenList(list[Any]):
@@ -32,8 +32,13 @@ class FrozenList(list[Any]):
     def _refuse(self, *_arguments: Any, **_more: Any) -> Never:
         raise TypeError("what the kernel hands over is frozen; take a copy with list(…) and change that")
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]  # refusing is the point
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]  # as above
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+
+# Exact kinds: a subclass with methods of its own is no JSON value.
+_LISTS: frozenset[type[Any]] = frozenset[type[Any]]((list, tuple, FrozenList))
+_DICTS: frozenset[type[Any]] = frozenset[type[Any]]((dict, FrozenDict))
 
 
 def frozen(value: Any) -> Any:
@@ -62,7 +67,6 @@ class _Copier:
     def copy(self, value: Any, place: str, depth: int) -> Any:
         if depth > _DEPTH:
             raise ValueError(f"{place} is nested deeper than {_DEPTH}")
-        # Exact kinds: a subclass with methods of its own is no JSON value.
         kind = type(value)
         if value is None or kind is bool:
             self._spend(4)
@@ -71,10 +75,10 @@ class _Copier:
             return self._text(value, place)
         if kind is int or kind is float:
             return self._number(value, place)
-        if kind in {list, tuple, FrozenList}:
+        if kind in _LISTS:
             self._spend(2)
             return [self.copy(item, f"{place}/{number}", depth + 1) for number, item in enumerate(value)]
-        if kind in {dict, FrozenDict}:
+        if kind in _DICTS:
             self._spend(2)
             return {self._key(key, place): self.copy(item, f"{place}/{key}", depth + 1) for key, item in value.items()}
         raise ValueError(f"{place or 'the value'} is {kind.__name__}, which JSON does not have")

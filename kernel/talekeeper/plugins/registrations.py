@@ -111,7 +111,8 @@ class Registrations:
 
     def _provider(self, kind: str, name: object, operations: dict[str, Function], facts: dict[str, Any]) -> None:
         if self._name_fits("providers", name) and isinstance(name, str):
-            wrong = [label for label, function in operations.items() if not callable(function)]
+            given: dict[str, object] = {**operations}
+            wrong = [label for label, function in given.items() if not callable(function)]
             self.faults += [f"{_words(('providers', name))}: {label} is not a function" for label in wrong]
             self.functions["providers", name] = {**facts, **operations}
             self._kinds[name] = kind

@@ -51,7 +51,7 @@ class Plugin:
     @property
     def works(self) -> bool:
         """Its declared data is searched and its functions may be called."""
-        return self.state in _WORKING
+        return self.state in _WORKING or self.suspended
 
     @property
     def declared(self) -> PluginManifest:
@@ -60,9 +60,9 @@ class Plugin:
             raise NotFound(f"plugin {self.id!r} has no valid manifest", cure=self.reason)
         return self.manifest
 
-    def moved(self, state: State, reason: str = "") -> Plugin:
+    def moved(self, state: State, reason: str = "", *, suspended: bool = False) -> Plugin:
         """The same plugin in another state."""
-        return replace(self, state=state, reason=reason)
+        return replace(self, state=state, reason=reason, suspended=suspended)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from packaging.specifiers import SpecifierSet
 from talekeeper import __version__
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import read_manifest
-from talekeeper.plugins.discovery import MANIFEST
 from talekeeper.plugins.found import Found
+from talekeeper.plugins.project import MANIFEST
 from talekeeper.plugins.states import Plugin, State
+
+_KERNEL_TOOL = "TK212"  # a sound manifest but for a tool with the name of a kernel's
 
 
 def survey(found: Iterable[Found], *, host_version: str = __version__) -> tuple[Plugin, ...]:
@@ -38,8 +40,10 @@ def _read(found: Found) -> Plugin:
     try:
         manifest = read_manifest(found.root / MANIFEST)
     except ManifestError as error:
-        diagnostics = tuple(error.data.get("diagnostics", ()))
-        return Plugin(name, State.INVALID, str(error), found, diagnostics=diagnostics)
+        diagnostics = tuple(error.data["diagnostics"])
+        faults = {one.code for one in diagnostics if one.severity == "error"}
+        state = State.BLOCKED if faults == {_KERNEL_TOOL} else State.INVALID
+        return Plugin(name, state, str(error), found, diagnostics=diagnostics)
     if manifest.id not in found.names:
         reason = f"its manifest says id {manifest.id!r}, where it was found says {' or '.join(map(repr, found.names))}"
         return Plugin(name, State.INVALID, reason, found)

@@ -1,0 +1,276 @@
+"""The host: every plugin with its state, its switches and settings, and its functions, loaded when first needed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+from talekeeper.clock import Clock, iso
+from talekeeper.db import Tx
+from talekeeper.errors import NotFound, PluginError, StoreError
+from talekeeper.plugins import enablement, faults, namespaces, settings
+from talekeeper.plugins.discovery import discover, installed
+from talekeeper.plugins.explain import Explanation, explain
+from talekeeper.plugins.found import Origin
+from talekeeper.plugins.guard import Deadlines, Guard
+from talekeeper.plugins.loading import Functions, Loader
+from talekeeper.plugins.preparing import Preparer
+from talekeeper.plugins.roster import muster
+from talekeeper.plugins.states import Plugin, Roster, State
+from talekeeper.plugins.survey import survey
+from talekeeper.plugins.switches import Switches
+from talekeeper.story import Address, Session, Story
+
+_log = logging.getLogger("talekeeper.plugins")
+
+
+class Host:
+    """Serves one home. `folder` is the home's folder of plugins; nothing is looked for before it is asked for."""
+
+    def __init__(
+        self,
+        story: Story,
+        clock: Clock,
+        *,
+        folder: Path | None = None,
+        switches: Switches | None = None,
+        entries: Callable[[], Iterable[EntryPoint]] = installed,
+        deadlines: Deadlines | None = None,
+    ) -> None:
+        self._story = story
+        self._clock = clock
+        self._folder = folder
+        self._switches = switches or Switches()
+        self._entries = entries
+        self._plugins: tuple[Plugin, ...] | None = None
+        self._failed: dict[str, str] = {}
+        self.guard = Guard(deadlines, strict=self._switches.strict)
+        self._loader = Loader(self.guard)
+        self._preparer = Preparer(story, clock, self.guard, self.functions)
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """Every plugin found, with what can be said of it in any scope. Enables the bundled ones in a new home."""
+        if self._plugins is None:
+            switches = self._switches
+            found = discover(home=self._folder, folders=switches.folders, paths=switches.paths, entries=self._entries)
+            self._plugins = survey(found)
+            self._begin(self._plugins)
+        return self._plugins
+
+    def plugin(self, plugin_id: str) -> Plugin:
+        """The one that carries this id, or the first that claims it; raises NotFound."""
+        for plugin in self.plugins:
+            if plugin.id == plugin_id:
+                return plugin
+        known = ", ".join(sorted({plugin.id for plugin in self.plugins})) or "none"
+        raise NotFound(f"there is no plugin {plugin_id!r}", cure=f"found are {known}")
+
+    # Who works where
+
+    def roster(self, workspace: str = "", session: Session | None = None, *, tx: Tx | None = None) -> Roster:
+        """Every plugin as it stands in the home, in a workspace, or in a session."""
+        plugins = self.plugins
+        place = session.workspace if session else workspace
+        if tx is not None:
+            return self._muster(tx, plugins, place, session)
+        return self._story.read(lambda tx: self._muster(tx, plugins, place, session))
+
+    def enabled(self, workspace: str = "") -> tuple[str, ...]:
+        """What a new session there records as its plugins: all that are enabled, whatever this run's options say."""
+        rows = self._story.read(lambda tx: enablement.enabled(tx, workspace))
+        return tuple(sorted({plugin.id for plugin in self.plugins if plugin.manifest and _is_on(plugin, rows)}))
+
+    def enable(self, plugin_id: str, workspace: str = "") -> Plugin:
+        """Switches a plugin on in the home or in a workspace and gives it as it stands there then.
+
+        Raises NotFound, or PluginError with its reason when it is invalid, incompatible or unsafe.
+        """
+        self._plugins = None
+        plugin = self.plugin(plugin_id)
+        if plugin.state is not State.VALID:
+            raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
+        self._failed.pop(plugin_id, None)
+
+        def enable(tx: Tx) -> None:
+            enablement.switch(tx, plugin_id, on=True, at=self._now(), workspace=workspace)
+            faults.clear(tx, plugin_id)
+
+        self._story.write(enable, name="enable a plugin")
+        return self.roster(workspace).by_id[plugin_id]
+
+    def disable(self, plugin_id: str, workspace: str = "") -> None:
+        """Switches a plugin off; its records stay, are not found, and come back with it. Its code is let go."""
+        plugin = self.plugin(plugin_id)
+        self._story.write(
+            lambda tx: enablement.switch(tx, plugin_id, on=False, at=self._now(), workspace=workspace),
+            name="disable a plugin",
+        )
+        if not workspace and plugin.manifest is not None:
+            self._loader.unload(plugin)
+
+    def change_session(self, address: Address, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Session:
+        """Changes which plugins a session has; what it says counts over workspace and home."""
+        added = {plugin_id: self.plugin(plugin_id) for plugin_id in add}
+        removed = frozenset(remove)
+
+        def change(tx: Tx) -> Session:
+            before = self._story.session(address, tx=tx).plugins
+            for plugin_id in (*added, *removed):
+                enablement.switch(
+                    tx,
+                    plugin_id,
+                    on=plugin_id in added,
+                    at=self._now(),
+                    workspace=address.workspace,
+                    session=address.session,
+                )
+            after = sorted({*before, *added} - removed)
+            return self._story.configure_session(address, plugins=after, tx=tx)
+
+        return self._story.write(change, name="change a session's plugins")
+
+    def prepare(self, address: Address) -> None:
+        """Brings the data of a session's working plugins to their manifests: migrations, changed tables, seeds.
+
+        Called when a session is opened; a plugin for which it fails becomes `failed`, the others go on.
+        """
+        session = self._story.session(address)
+        self._failed |= self._preparer.prepare(self.roster(session=session).working, session)
+
+    # Functions and settings
+
+    def functions(self, plugin: Plugin) -> Functions:
+        """What the plugin's code registers, by (point, name); loads it when it is not loaded.
+
+        Raises PluginError with the reason; the plugin is `failed` then, in later processes too until its files change
+        or somebody enables it again.
+        """
+        if plugin.id in self._failed:
+            raise PluginError(self._failed[plugin.id], where=plugin.id, plugin=plugin.id)
+        if self._loader.loaded(plugin.id):
+            return self._loader.functions(plugin)
+        try:
+            functions = self._loader.functions(plugin)
+        except PluginError as error:
+            self._note(plugin, error.what)
+            raise
+        if self._story.read(faults.recorded).get(plugin.id):
+            self._story.write(lambda tx: faults.clear(tx, plugin.id), name="clear a plugin's fault")
+        return functions
+
+    def settings(
+        self, plugin: Plugin, workspace: str = "", session: str = "", *, tx: Tx | None = None
+    ) -> Mapping[str, Any]:
+        """Every declared setting with its value in the home, a workspace or a session."""
+        manifest = plugin.declared
+        if tx is not None:
+            return settings.resolved(manifest, tx, workspace, session)
+        return self._story.read(lambda tx: settings.resolved(manifest, tx, workspace, session))
+
+    def configure(self, plugin_id: str, name: str, value: Any, workspace: str = "", session: str = "") -> None:
+        """Stores a setting; None takes the scope's value away again. Raises NotFound or ParameterError."""
+        manifest = self.plugin(plugin_id).declared
+        settings.declared(manifest, name)
+
+        def store(tx: Tx) -> None:
+            if value is None:
+                settings.clear(tx, manifest, name, workspace=workspace, session=session)
+            else:
+                settings.store(tx, manifest, name, value, self._now(), workspace=workspace, session=session)
+
+        self._story.write(store, name="store a setting")
+
+    def explain(self, plugin_id: str, workspace: str = "", session: Session | None = None) -> Explanation:
+        """Why the plugin is on or off there, what its namespaces feed and what becomes of its other declarations."""
+        self.plugin(plugin_id)
+        plugin = self.roster(workspace, session).by_id[plugin_id]
+        place, name = (session.workspace, session.id) if session else (workspace, "")
+        values = self.settings(plugin, place, name) if plugin.manifest else {}
+        indexing = frozenset(f"{owner}/{namespace}" for owner, namespace in self._story.indexing(place))
+        return explain(plugin, values, loaded=self._loader.loaded(plugin_id), indexing=indexing)
+
+    def _begin(self, plugins: Iterable[Plugin]) -> None:
+        bundled = [plugin.id for plugin in plugins if plugin.found.origin is Origin.BUNDLED]
+        if bundled and not self._story.read(enablement.begun):
+            self._story.write(lambda tx: enablement.enable_bundled(tx, bundled, self._now()), name="enable plugins")
+
+    def _muster(self, tx: Tx, plugins: Iterable[Plugin], workspace: str, session: Session | None) -> Roster:
+        rows = enablement.enabled(tx, workspace, session.id if session else "")
+        stored = namespaces.stored(tx, workspace)
+        roster = muster(
+            [_of_this_age(plugin, stored) for plugin in plugins],
+            lambda plugin: self._off(plugin, rows, session),
+            self._failures(tx),
+        )
+        indexing = {plugin for plugin, _ in self._story.indexing(workspace, tx=tx)}
+        return Roster(tuple(self._as_it_runs(plugin, indexing) for plugin in roster.plugins))
+
+    def _off(self, plugin: Plugin, rows: Mapping[str, bool], session: Session | None) -> str:
+        reason = self._switches.off(plugin.id)
+        if reason:
+            return reason
+        if not _is_on(plugin, rows):
+            return (
+                "switched off" if plugin.id in rows else f"not enabled; talekeeper plugins enable {plugin.id} does it"
+            )
+        if session is not None and plugin.id not in session.plugins:
+            return f"not of this session; talekeeper sessions plugins {session.id} +{plugin.id} adds it"
+        return ""
+
+    def _failures(self, tx: Tx) -> dict[str, str]:
+        known = {plugin.id: plugin for plugin in reversed(self.plugins)}
+        noted = {
+            plugin_id: reason
+            for plugin_id, (stamp, reason) in faults.recorded(tx).items()
+            if plugin_id in known and known[plugin_id].manifest and not self._loader.loaded(plugin_id)
+            if faults.stamp(known[plugin_id]) == stamp
+        }
+        return {**noted, **self._failed}
+
+    def _as_it_runs(self, plugin: Plugin, indexing: set[str]) -> Plugin:
+        suspended = self.guard.suspended(plugin.id)
+        if suspended and plugin.state in {State.ENABLED, State.FAILED}:
+            return plugin.moved(State.FAILED, suspended, suspended=plugin.works)
+        if plugin.state is not State.ENABLED:
+            return plugin
+        if plugin.declared.module is not None and not self._loader.loaded(plugin.id):
+            return plugin
+        if plugin.id in indexing:
+            return plugin.moved(State.LOADED, "its records are being indexed anew")
+        return plugin.moved(State.ACTIVE)
+
+    def _note(self, plugin: Plugin, reason: str) -> None:
+        self._failed[plugin.id] = reason
+        _log.warning("%s did not load: %s", plugin.id, reason)
+        # A home that cannot be written to still runs; the reason is then known to this process alone.
+        with suppress(StoreError):
+            self._story.write(
+                lambda tx: faults.record(tx, plugin.id, faults.stamp(plugin), reason, self._now()),
+                name="record a plugin's fault",
+            )
+
+    def _now(self) -> str:
+        return iso(self._clock.now())
+
+
+def _is_on(plugin: Plugin, rows: Mapping[str, bool]) -> bool:
+    # Who gives a plugin's own path means to use it; everything else waits to be enabled.
+    return rows.get(plugin.id, plugin.found.origin is Origin.PATH)
+
+
+def _of_this_age(plugin: Plugin, stored: Mapping[tuple[str, str], namespaces.Stored]) -> Plugin:
+    if plugin.state is not State.VALID:
+        return plugin
+    for namespace in plugin.declared.data:
+        kept = stored.get((plugin.id, namespace.name))
+        if kept is not None and kept.version > namespace.version:
+            reason = (
+                f"the records of {namespace.path} are of version {kept.version}, this plugin knows {namespace.version}"
+            )
+            return plugin.moved(State.INCOMPATIBLE, f"{reason}; install the newer plugin again")
+    return plugin

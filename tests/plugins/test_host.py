@@ -1,0 +1,492 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from talekeeper.errors import NotFound, ParameterError, PluginError
+from talekeeper.plugins import Call, Deadlines, Host, State, Switches, switches
+from talekeeper.story import Address, Session, Story
+
+MakePlugin = Callable[..., Path]
+OpenHost = Callable[..., Host]
+
+CHECK = """
+    [[contributes.commands]]
+    id = "check"
+"""
+CODE = """
+    from talekeeper.api import hookimpl
+
+    @hookimpl
+    def talekeeper_register(registry):
+        registry.command("check", lambda ctx, arguments: "new")
+"""
+
+
+def _states(host: Host, workspace: str = "", session: Session | None = None) -> dict[str, State]:
+    return {plugin.id: plugin.state for plugin in host.roster(workspace, session).plugins}
+
+
+def test_a_found_plugin_waits_to_be_enabled(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore")
+
+    plugin = open_host().roster().by_id["lore"]
+
+    assert plugin.state is State.DISABLED
+    assert "talekeeper plugins enable lore" in plugin.reason
+
+
+def test_enabling_lasts_and_a_plugin_without_code_is_active_at_once(
+    make_plugin: MakePlugin, open_host: OpenHost
+) -> None:
+    make_plugin("lore")
+
+    open_host().enable("lore")
+
+    assert _states(open_host()) == {"lore": State.ACTIVE}
+
+
+def test_a_plugin_given_by_its_own_path_is_enabled(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    root = make_plugin("lore")
+
+    host = open_host(folder=None, switches=Switches(paths=(root,)))
+
+    assert _states(host) == {"lore": State.ACTIVE}
+
+
+def test_listing_imports_no_plugin_and_the_first_call_does(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", CODE, more=CHECK)
+    host = open_host()
+    host.enable("lore")
+    before = set(sys.modules)
+
+    listed = host.roster().by_id["lore"]
+    explained = host.explain("lore")
+
+    assert listed.state is State.ENABLED
+    assert "loaded when" in explained.reason
+    assert set(sys.modules) - before == set()
+    assert host.functions(listed)["commands", "check"](None, {}) == "new"
+    assert _states(host) == {"lore": State.ACTIVE}
+    host.disable("lore")
+
+
+@pytest.mark.parametrize(
+    ("rows", "state"),
+    [
+        pytest.param([("", True)], State.ACTIVE, id="home on"),
+        pytest.param([("", True), ("w", False)], State.DISABLED, id="workspace off over home on"),
+        pytest.param([("w", True)], State.ACTIVE, id="workspace alone"),
+        pytest.param([("", False), ("w", True)], State.ACTIVE, id="workspace on over home off"),
+        pytest.param([("other", True)], State.DISABLED, id="another workspace"),
+        pytest.param([("", True), ("", False)], State.DISABLED, id="the later counts"),
+    ],
+)
+def test_the_narrower_scope_counts(
+    make_plugin: MakePlugin, open_host: OpenHost, rows: list[tuple[str, bool]], state: State
+) -> None:
+    make_plugin("lore")
+    host = open_host()
+
+    for workspace, on in rows:
+        (host.enable if on else host.disable)("lore", workspace)
+
+    assert _states(host, "w") == {"lore": state}
+
+
+def test_a_session_has_the_plugins_it_recorded_whatever_is_enabled_later(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story
+) -> None:
+    make_plugin("early")
+    make_plugin("late")
+    host = open_host()
+    host.enable("early")
+    session = story.create_session("w", session_id="s", plugins=host.enabled("w"))
+
+    host.enable("late")
+
+    assert _states(host, session=session) == {"early": State.ACTIVE, "late": State.DISABLED}
+    assert "+late" in host.roster(session=session).by_id["late"].reason
+
+
+def test_a_sessions_own_choice_counts_over_home_and_workspace(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story
+) -> None:
+    for name in ("one", "two"):
+        make_plugin(name)
+    host = open_host()
+    host.enable("one")
+    other = story.create_session("w", session_id="other", plugins=host.enabled("w"))
+    story.create_session("w", session_id="s", plugins=host.enabled("w"))
+
+    session = host.change_session(Address("w", "s"), add=["two"], remove=["one"])
+
+    assert session.plugins == ("two",)
+    assert _states(host, session=session) == {"two": State.ACTIVE, "one": State.DISABLED}
+    assert _states(host, session=other) == {"one": State.ACTIVE, "two": State.DISABLED}
+
+
+def test_a_plugin_disabled_in_the_home_is_off_in_sessions_that_recorded_it(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story
+) -> None:
+    make_plugin("lore")
+    host = open_host()
+    host.enable("lore")
+    session = story.create_session("w", session_id="s", plugins=host.enabled("w"))
+
+    host.disable("lore")
+
+    assert _states(host, session=session) == {"lore": State.DISABLED}
+    host.enable("lore")
+    assert _states(host, session=session) == {"lore": State.ACTIVE}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "states"),
+    [
+        (switches({}, without=""), {"one": State.DISABLED, "two": State.DISABLED}),
+        (switches({}, without="one"), {"one": State.DISABLED, "two": State.ACTIVE}),
+        (switches({"TALEKEEPER_PLUGINS": "one"}), {"one": State.ACTIVE, "two": State.DISABLED}),
+    ],
+    ids=["all off", "one off", "only one"],
+)
+def test_this_runs_options_count_over_everything_and_change_nothing(
+    make_plugin: MakePlugin, open_host: OpenHost, chosen: Switches, states: dict[str, State]
+) -> None:
+    for name in ("one", "two"):
+        make_plugin(name)
+        open_host().enable(name)
+
+    host = open_host(switches=chosen)
+
+    assert _states(host) == states
+    assert host.enabled() == ("one", "two")
+    assert _states(open_host()) == {"one": State.ACTIVE, "two": State.ACTIVE}
+
+
+def _bundled(name: str, package: str) -> EntryPoint:
+    entry = EntryPoint(name, package, "talekeeper.plugins")
+    vars(entry)["dist"] = SimpleNamespace(name="talekeeper")
+    return entry
+
+
+def test_bundled_plugins_are_on_in_a_new_home_and_stay_off_once_disabled(
+    make_plugin: MakePlugin, open_host: OpenHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_plugin("bundled", folder=tmp_path / "site")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    options: dict[str, Any] = {"entries": lambda: (_bundled("bundled", "bundled"),)}
+
+    assert _states(open_host(**options)) == {"bundled": State.ACTIVE}
+
+    open_host(**options).disable("bundled")
+    assert _states(open_host(**options)) == {"bundled": State.DISABLED}
+
+
+def test_an_installed_plugin_does_not_come_on_by_itself_even_in_a_new_home(
+    make_plugin: MakePlugin, open_host: OpenHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_plugin("installed", folder=tmp_path / "site")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    entry = EntryPoint("installed", "installed", "talekeeper.plugins")
+
+    assert _states(open_host(entries=lambda: (entry,))) == {"installed": State.DISABLED}
+
+
+def test_requirements_order_plugins_and_block_what_lacks_one(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    host = open_host()
+    make_plugin("a", plugin='requires = ["b"]')
+    make_plugin("b", plugin='optional = ["c", "gone"]')
+    make_plugin("c")
+    make_plugin("d", plugin='requires = ["gone"]')
+    make_plugin("e", plugin='requires = ["f"]')
+    make_plugin("f", plugin='requires = ["e"]')
+    make_plugin("g", plugin='requires = ["d"]')
+    for name in "abcdefg":
+        host.enable(name)
+
+    roster = host.roster()
+
+    assert [plugin.id for plugin in roster.working] == ["c", "b", "a"]
+    reasons = {plugin.id: plugin.reason for plugin in roster.plugins if plugin.state is State.BLOCKED}
+    assert reasons == {
+        "d": "it requires plugin 'gone', which is not there; install it",
+        "e": "it requires itself in a circle: e → f → e",
+        "f": "it requires itself in a circle: f → e → f",
+        "g": "it requires plugin 'd', which is blocked: it requires plugin 'gone', which is not there; install it",
+    }
+
+
+def test_a_plugin_whose_requirement_is_disabled_is_blocked(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("a", plugin='requires = ["b"]')
+    make_plugin("b")
+    host = open_host()
+
+    blocked = host.enable("a")
+
+    assert blocked.state is State.BLOCKED
+    assert "requires plugin 'b', which is disabled" in blocked.reason
+    host.enable("b")
+    assert _states(host) == {"a": State.ACTIVE, "b": State.ACTIVE}
+
+
+def _tool(name: str) -> str:
+    return f"""
+        [[contributes.tools]]
+        name = "{name}"
+        description = "Rolls dice."
+        parameters = "entries.schema.json"
+    """
+
+
+def test_a_tool_with_the_kernels_name_blocks_its_plugin(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("thief", CODE, more=_tool("memory-search"))
+    make_plugin("good")
+    host = open_host()
+
+    host.enable("good")
+
+    assert _states(host) == {"good": State.ACTIVE, "thief": State.BLOCKED}
+    assert "the tool name memory-search is taken by the kernel" in host.plugin("thief").reason
+    with pytest.raises(PluginError, match="it is blocked"):
+        host.enable("thief")
+
+
+def test_a_tool_named_almost_like_the_kernels_blocks_its_plugin(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("thief", CODE, more=_tool("Memory_Search"))
+
+    thief = open_host().enable("thief")
+
+    assert thief.state is State.BLOCKED
+    assert thief.reason == "plugin 'thief' declares tool 'Memory_Search', a name the kernel has already"
+
+
+def test_a_tool_of_an_earlier_plugin_blocks_the_later_one(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    host = open_host()
+    for plugin_id in ("first", "second"):
+        make_plugin(plugin_id, CODE, more=_tool("roll"))
+        host.enable(plugin_id)
+
+    roster = host.roster()
+
+    assert roster.by_id["first"].works
+    assert roster.by_id["second"].reason == "plugin 'second' declares tool 'roll', a name plugin 'first' has already"
+
+
+def test_code_that_does_not_load_is_failed_here_and_in_the_next_process(
+    make_plugin: MakePlugin, open_host: OpenHost
+) -> None:
+    make_plugin("lore", "1 / 0", more=CHECK)
+    make_plugin("good", CODE, more=CHECK)
+    host = open_host()
+    for name in ("lore", "good"):
+        host.enable(name)
+
+    with pytest.raises(PluginError, match="ZeroDivisionError"):
+        host.functions(host.plugin("lore"))
+
+    for each in (host, open_host()):
+        assert each.roster().by_id["lore"].state is State.FAILED
+        assert "ZeroDivisionError" in each.roster().by_id["lore"].reason
+    assert host.functions(host.plugin("good"))
+    host.disable("good")
+
+
+def test_a_failed_plugin_is_tried_again_once_its_files_change(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", "1 / 0", more=CHECK)
+    host = open_host()
+    host.enable("lore")
+    with pytest.raises(PluginError):
+        host.functions(host.plugin("lore"))
+
+    make_plugin("lore", CODE, more=CHECK)
+    later = open_host()
+
+    assert later.roster().by_id["lore"].state is State.ENABLED
+    assert later.functions(later.plugin("lore"))
+    assert later.roster().by_id["lore"].state is State.ACTIVE
+    later.disable("lore")
+
+
+def test_enabling_again_tries_a_failed_plugin_in_the_same_process(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", "1 / 0", more=CHECK)
+    host = open_host()
+    host.enable("lore")
+    with pytest.raises(PluginError):
+        host.functions(host.plugin("lore"))
+    make_plugin("lore", CODE, more=CHECK)
+
+    again = host.enable("lore")
+
+    assert again.state is State.ENABLED
+    assert host.functions(again)
+    host.disable("lore")
+
+
+def test_a_suspended_plugin_is_failed_and_its_data_still_searched(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", CODE, more=CHECK)
+    host = open_host(deadlines=Deadlines())
+    host.enable("lore")
+
+    def fail() -> None:
+        raise ValueError("bad luck")
+
+    for _ in range(3):
+        with pytest.raises(PluginError):
+            host.guard.call(Call("lore", "command check", 10), fail)
+
+    plugin = host.roster().by_id["lore"]
+    assert (plugin.state, plugin.suspended, plugin.works) == (State.FAILED, True, True)
+    assert "suspended after 3 failures" in plugin.reason
+
+
+def test_an_invalid_plugin_cannot_be_enabled_and_says_why(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", plugin="summry = 1")
+
+    with pytest.raises(PluginError, match="lore: it is invalid"):
+        open_host().enable("lore")
+
+
+def test_an_unknown_plugin_is_told_with_those_there_are(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore")
+
+    with pytest.raises(NotFound, match=r"no plugin 'lor'; found are lore"):
+        open_host().enable("lor")
+
+
+SETTINGS = """
+    [[contributes.settings]]
+    key = "size"
+    type = "integer"
+    default = 3
+    min = 1
+    max = 9
+    label = "Size"
+    [[contributes.settings]]
+    key = "mood"
+    type = "string"
+    default = "calm"
+    choices = ["calm", "wild"]
+    label = "Mood"
+"""
+
+
+def test_settings_resolve_from_the_narrowest_scope_that_has_one(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", more=SETTINGS)
+    host = open_host()
+    host.configure("lore", "size", 4)
+    host.configure("lore", "size", 5, "w")
+    host.configure("lore", "size", 6, "w", "s")
+    host.configure("lore", "mood", "wild", "w")
+
+    plugin = host.plugin("lore")
+
+    assert host.settings(plugin) == {"size": 4, "mood": "calm"}
+    assert host.settings(plugin, "w") == {"size": 5, "mood": "wild"}
+    assert host.settings(plugin, "w", "s") == {"size": 6, "mood": "wild"}
+    assert host.settings(plugin, "other", "s") == {"size": 4, "mood": "calm"}
+    host.configure("lore", "size", None, "w", "s")
+    assert host.settings(plugin, "w", "s") == {"size": 5, "mood": "wild"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("size", 10, "size: it lies between 1 and 9"),
+        ("size", "4", 'size: it is integer, "4" is not'),
+        ("size", True, "size: it is integer, true is not"),
+        ("mood", "sad", "mood: it is one of calm, wild"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_refused(
+    make_plugin: MakePlugin, open_host: OpenHost, name: str, value: object, told: str
+) -> None:
+    make_plugin("lore", more=SETTINGS)
+
+    with pytest.raises(ParameterError, match=told):
+        open_host().configure("lore", name, value)
+
+
+def test_an_undeclared_setting_is_told_with_those_there_are(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", more=SETTINGS)
+
+    with pytest.raises(NotFound, match="no setting 'siez'; it has mood, size"):
+        open_host().configure("lore", "siez", 3)
+
+
+def test_a_stored_setting_that_no_longer_fits_gives_way_to_the_default(
+    make_plugin: MakePlugin, open_host: OpenHost
+) -> None:
+    make_plugin("lore", more=SETTINGS)
+    open_host().configure("lore", "size", 9)
+    make_plugin("lore", more=SETTINGS.replace("max = 9", "max = 5"))
+
+    host = open_host()
+
+    assert host.settings(host.plugin("lore"))["size"] == 3
+
+
+def test_rows_of_a_deleted_session_and_workspace_go_with_them(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story
+) -> None:
+    make_plugin("lore", more=SETTINGS)
+    host = open_host()
+    story.create_session("w", session_id="s")
+    host.enable("lore", "w")
+    host.change_session(Address("w", "s"), add=["lore"])
+    host.configure("lore", "size", 5, "w", "s")
+    host.configure("lore", "size", 4, "w")
+
+    def left() -> list[tuple[Any, ...]]:
+        return story.read(
+            lambda tx: tx.rows(
+                "SELECT workspace, session FROM plugin_switch UNION ALL SELECT workspace, session FROM plugin_setting"
+            )
+        )
+
+    story.delete_session(Address("w", "s"))
+    assert set(left()) == {("w", "")}
+    story.delete_workspace("w")
+    assert left() == []
+
+
+def test_explain_says_what_feeds_what_and_what_nothing_runs(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin(
+        "lore",
+        CODE,
+        more=CHECK
+        + _tool("roll")
+        + """
+        [[contributes.jobs]]
+        id = "extract"
+        on = "manual"
+        [contributes.data.notes]
+        schema = "entries.schema.json"
+        """,
+        data='limit = 7\nsearch = { text = "body", title = "name", weight = 2 }',
+    )
+    host = open_host()
+    host.enable("lore")
+
+    text = "\n".join(host.explain("lore").lines())
+
+    assert "lore/entries: feeds memory-search with body, name as archival:plugin_data, weight 2" in text
+    assert "at most 7 records" in text
+    assert "lore/notes: feeds nothing: it has no search table" in text
+    assert "commands check: talekeeper run lore/check" in text
+    assert "tools roll: declared; nothing offers tools to a model in this version" in text
+    assert "jobs extract: declared; nothing runs jobs in this version" in text
+
+
+def test_strict_raises_the_plugins_own_exception(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    make_plugin("lore", "1 / 0", more=CHECK)
+    host = open_host(switches=switches({"TALEKEEPER_STRICT": "1"}))
+    host.enable("lore")
+
+    with pytest.raises(ZeroDivisionError):
+        host.functions(host.plugin("lore"))
