@@ -11,6 +11,14 @@
     │   ├── LimitReached            a namespace at its declared limit
     │   ├── Conflict                compare-and-set or uniqueness lost
     │   └── Busy                    a lease is held by somebody else
+    ├── ModelError                  a model or its endpoint (exit 1); what was asked can be asked again
+    │   ├── NoModel                 none is configured for the slot
+    │   ├── ContextOverflow         the request is longer than the model's context
+    │   ├── RateLimited             too many requests, also after waiting
+    │   ├── AuthFailed              the key is missing, unknown or not allowed this
+    │   ├── ModelUnreachable        no connection, no answer in time, a fault of the endpoint
+    │   └── BadReply                an answer that cannot be used
+    ├── Cancelled                   somebody asked for the call to end
     ├── PluginError                 a plugin's fault, recorded against it
     │   ├── PermissionDenied        undeclared use
     │   └── ContextClosed           used after its call ended
@@ -25,18 +33,26 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 __all__ = [
+    "AuthFailed",
+    "BadReply",
     "Busy",
+    "Cancelled",
     "Conflict",
     "ContextClosed",
+    "ContextOverflow",
     "HeldAcrossCall",
     "ImportFileError",
     "InputError",
     "LimitReached",
     "ManifestError",
+    "ModelError",
+    "ModelUnreachable",
+    "NoModel",
     "NotFound",
     "ParameterError",
     "PermissionDenied",
     "PluginError",
+    "RateLimited",
     "Retry",
     "Skip",
     "StoreError",
@@ -123,6 +139,41 @@ class Busy(StoreError):
     """A lease is held elsewhere; `data["holder"]` says by whom when it is known."""
 
     exit_code = 1
+
+
+class ModelError(TalekeeperError):
+    """A call to a model that gave nothing; `data` has the `slot`, and the HTTP `status` where there was one.
+
+    What the endpoint said is in the sentence with keys and long tokens taken out.
+    """
+
+
+class NoModel(ModelError):
+    """No model is configured for the slot; what needs one waits."""
+
+
+class ContextOverflow(ModelError):
+    """The request is longer than the model's context."""
+
+
+class RateLimited(ModelError):
+    """The endpoint wants fewer requests; `data["retry_after"]` has the seconds it asked for, None when it did not."""
+
+
+class AuthFailed(ModelError):
+    """The endpoint did not accept the key, or the key cannot be read."""
+
+
+class ModelUnreachable(ModelError):
+    """No connection, no answer in time, or a fault of the endpoint that repeating did not mend."""
+
+
+class BadReply(ModelError):
+    """The endpoint refused the request or answered something that cannot be used."""
+
+
+class Cancelled(TalekeeperError):
+    """The call was ended because somebody asked for it; its connection is closed."""
 
 
 class PluginError(TalekeeperError):
