@@ -10,7 +10,7 @@ from talekeeper.db.faults import is_damage
 from talekeeper.db.publish import draft_of, publish
 from talekeeper.errors import InputError, StoreError
 
-_PAGES_A_STEP = 512
+_PAGES_A_STEP = 128
 
 
 def back_up(source: sqlite3.Connection, target: Path, progress: Callable[[int, int], None] | None) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, cast
 from urllib.parse import quote
 
 from talekeeper.db.connection import Connection
-from talekeeper.db.faults import explain
+from talekeeper.db.faults import explain, undecodable
 from talekeeper.db.publish import PRIVATE
 from talekeeper.errors import StoreUnusable
 
@@ -91,6 +91,7 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
         connection = cast("Connection", SqliteUtils(raw, execute_plugins=False))
         for pragma in _pragmas(synchronous, writable=writable):
             connection.execute(f"PRAGMA {pragma}")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except BaseException:
         raw.close()
         raise
@@ -100,15 +101,13 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
 def open_checked(path: Path, *, synchronous: Synchronous = "FULL") -> Connection:
     """A writable connection to a file that passed every check but its version's."""
     check_file(path)
-    connection: Connection | None = None
     try:
         connection = connect(path, synchronous=synchronous)
-        (owner,) = connection.execute("PRAGMA application_id").fetchone()
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.Error as error:
-        if connection is not None:
-            connection.close()
         raise explain(error, path) or error from error
+    except UnicodeDecodeError as error:  # SQLite quoted a broken schema in its complaint
+        raise explain(undecodable(), path) or error from error
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
     if owner != APPLICATION_ID:
         connection.close()
         raise StoreUnusable("the database belongs to another program", where=str(path), cure="choose another home")

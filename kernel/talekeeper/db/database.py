@@ -21,7 +21,7 @@ from talekeeper.db.backup import back_up
 from talekeeper.db.connect import Synchronous, check_sqlite, connect, open_checked
 from talekeeper.db.connection import Connection
 from talekeeper.db.create import create
-from talekeeper.db.faults import explain, is_busy
+from talekeeper.db.faults import explain, is_busy, is_damage
 from talekeeper.db.gate import gate_for
 from talekeeper.db.guard import ensure_outside_write, write_open
 from talekeeper.db.migrate import migrate
@@ -104,7 +104,15 @@ class Database:
 
     def integrity(self) -> list[str]:
         """What SQLite finds wrong with the whole file, a line each; empty when it is sound. Reads all of it."""
-        with self._reader() as connection, self._explained():
+        try:
+            return self._integrity()
+        except sqlite3.Error as error:
+            if is_damage(error):
+                return [f"the file is too damaged to be checked ({error})"]
+            raise explain(error, self.path) or error from error
+
+    def _integrity(self) -> list[str]:
+        with self._reader() as connection:
             faults = [row[0] for row in connection.execute("PRAGMA integrity_check(100)") if row[0] != "ok"]
             strays = connection.execute("PRAGMA foreign_key_check").fetchall()
             return faults + [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in strays]

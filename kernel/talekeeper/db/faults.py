@@ -8,6 +8,7 @@ from pathlib import Path
 from talekeeper.errors import Busy, Conflict, StoreError, StoreUnusable
 
 _PRIMARY = 0xFF  # extended result codes keep the primary code in their low byte
+_UNDECODABLE = "Could not decode to UTF-8"
 _RESTORE = "restore a backup, or ask 'talekeeper doctor' what can still be read"
 
 _UNUSABLE: dict[int, tuple[str, str]] = {
@@ -46,5 +47,12 @@ def explain(error: sqlite3.Error, path: Path) -> StoreError | None:
     return None
 
 
+def undecodable() -> sqlite3.DatabaseError:
+    """For a text that is not UTF-8: only valid UTF-8 is ever stored, so the file has changed since."""
+    return sqlite3.DatabaseError(_UNDECODABLE)
+
+
 def _code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    code: int = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    # Python finds most such texts itself, and gives no code.
+    return sqlite3.SQLITE_CORRUPT if not code and str(error).startswith(_UNDECODABLE) else code

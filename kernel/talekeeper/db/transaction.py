@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from talekeeper.db.connection import Connection
+from talekeeper.db.faults import undecodable
 from talekeeper.db.tx import Row
 from talekeeper.errors import StoreError
 
@@ -19,11 +20,17 @@ class SqliteTx:
 
     def rows(self, sql: str, params: Sequence[object] = ()) -> list[Row]:
         """All rows, fetched."""
-        return self._open().execute(sql, params).fetchall()
+        try:
+            return self._open().execute(sql, params).fetchall()
+        except UnicodeDecodeError as error:
+            raise undecodable() from error
 
     def one(self, sql: str, params: Sequence[object] = ()) -> Row | None:
         """The first row, or None."""
-        row: Row | None = self._open().execute(sql, params).fetchone()
+        try:
+            row: Row | None = self._open().execute(sql, params).fetchone()
+        except UnicodeDecodeError as error:
+            raise undecodable() from error
         return row
 
     def run(self, sql: str, params: Sequence[object] = ()) -> int:

@@ -79,5 +79,9 @@ def _property(record: Record, name: str) -> Any:
 
 
 def _strings(record: Record, *properties: str | None) -> list[str]:
-    items = [_property(record, name) for name in properties if name is not None]
-    return [part for item in items for part in (item if isinstance(item, list) else [item]) if isinstance(part, str)]
+    found: list[str] = []
+    for name in properties:
+        item = None if name is None else _property(record, name)
+        several = cast("list[object]", item) if isinstance(item, list) else [item]
+        found.extend(part for part in several if isinstance(part, str))
+    return found
