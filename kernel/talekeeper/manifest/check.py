@@ -7,42 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import identity_rules
+from talekeeper.manifest.agreement import NOTHING, Expected, agrees
 from talekeeper.manifest.codes import file as file_codes
-from talekeeper.manifest.codes import packaging
 from talekeeper.manifest.complaints import Complaints, complaints
 from talekeeper.manifest.declare import declare
 from talekeeper.manifest.declared import PluginManifest
 from talekeeper.manifest.diagnostic import Diagnostic, Finding, located, whole_file
-from talekeeper.manifest.names import quoted
+from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.points import POINTS, Point, Scene
 from talekeeper.manifest.positions import Path as KeyPath
-from talekeeper.manifest.shape import LEVEL, model
-from talekeeper.manifest.source import SIZE_LIMIT, Source, parse
+from talekeeper.manifest.positions import Places
+from talekeeper.manifest.shape import model
+from talekeeper.manifest.source import SIZE_LIMIT, parse
 from talekeeper.manifest.table import Table
 
 FILE_NAME = "plugin.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What was found in a manifest. `manifest` is None exactly when a diagnostic is an error."""
 
     diagnostics: list[Diagnostic]
     manifest: PluginManifest | None = None
     text: str = ""
     id: str = ""
+    places: Places = Places({}, {})
 
     @property
     def holds(self) -> bool:
         """Whether a host would take the manifest; warnings do not count."""
         return not any(it.severity == "error" for it in self.diagnostics)
+
+    def judged(self, diagnostics: list[Diagnostic]) -> Checked:
+        """The same with other diagnostics, and without values when there is an error among them."""
+        changed = self._replace(diagnostics=diagnostics)
+        return changed if changed.holds else changed._replace(manifest=None)
 
 
 def read_manifest(path: Path, *, expected_id: str | None = None) -> PluginManifest:
@@ -51,7 +56,7 @@ def read_manifest(path: Path, *, expected_id: str | None = None) -> PluginManife
     Entries of tools and commands carry their parameters' JSON Schema itself under `parameters`. `expected_id` is the
     name of the entry point or folder the plugin was found by. Raises ManifestError with all diagnostics.
     """
-    checked = check_file(path, expected_id=expected_id)
+    checked = check_file(path, expected=_found_as(expected_id))
     if checked.manifest is not None:
         return checked.manifest
     errors = [it for it in checked.diagnostics if it.severity == "error"]
@@ -66,10 +71,14 @@ def read_manifest(path: Path, *, expected_id: str | None = None) -> PluginManife
 
 def check_manifest(path: Path, *, expected_id: str | None = None) -> list[Diagnostic]:
     """Everything to be said about a `plugin.toml`, sorted by position. Never raises for what the file holds."""
-    return check_file(path, expected_id=expected_id).diagnostics
+    return check_file(path, expected=_found_as(expected_id)).diagnostics
 
 
-def check_file(path: Path, *, expected_id: str | None = None, shown: str | None = None) -> Checked:
+def _found_as(name: str | None) -> Expected:
+    return NOTHING if name is None else Expected(announced=(name,))
+
+
+def check_file(path: Path, *, expected: Expected = NOTHING, shown: str | None = None, level: int = LEVEL) -> Checked:
     """As `check_manifest`, with the text and the values. `shown` is what the diagnostics call the file."""
     name = shown if shown is not None else str(path)
     try:
@@ -80,7 +89,7 @@ def check_file(path: Path, *, expected_id: str | None = None, shown: str | None 
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
         return Checked([whole_file(file_codes.UNREADABLE, name, f"cannot be read: {reason.lower()}")])
-    return examine(raw, Folder(path.parent), name, root=path.parent, expected_id=expected_id)
+    return examine(raw, Folder(path.parent), name, root=path.parent, expected=expected, level=level)
 
 
 def examine(
@@ -89,47 +98,51 @@ def examine(
     name: str,
     *,
     root: Path = Path(),
-    expected_id: str | None = None,
+    expected: Expected = NOTHING,
     level: int = LEVEL,
     points: Mapping[str, Point] = POINTS,
 ) -> Checked:
     """Checks the bytes of a manifest against the files of its package, as a host of manifest level `level` would."""
     source = parse(raw)
-    data, findings = _findings(source, package, expected_id, level, points) if source.data else ({}, [])
-    plugin = Table(source.data).table("plugin")
-    written = plugin.whole("api") or level
-    held_to = [it for it in (*source.findings, *findings) if it.code.since <= min(written, level)]
-    diagnostics = located(held_to, name, source.places)
-    checked = Checked(diagnostics, None, source.text, plugin.text("id") or "")
-    return replace(checked, manifest=declare(data, package, root, points)) if checked.holds else checked
+    plugin = Table(source.data or {}).table("plugin")
+    written = plugin.whole("api")
+    findings, data = list(source.findings), source.data
+    if data is not None:
+        more, data = _findings(data, package, points, newer=written is not None and written > level)
+        findings += [*more, *agrees(plugin, expected)]
+    held_to = max(1, min(written or level, level))
+    diagnostics = located((it for it in findings if it.code.since <= held_to), name, source.places)
+    checked = Checked(diagnostics, None, source.text, plugin.text("id") or "", source.places)
+    if data is None or not checked.holds:
+        return checked
+    return checked._replace(manifest=declare(data, package, root, points))
 
 
 def _findings(
-    source: Source, package: Package, expected_id: str | None, level: int, points: Mapping[str, Point]
-) -> tuple[Mapping[str, Any], list[Finding]]:
-    """The findings, and the data they are about: misspelt keys read as what was meant, later ones left out.
+    data: Mapping[str, Any], package: Package, points: Mapping[str, Point], *, newer: bool
+) -> tuple[list[Finding], Mapping[str, Any]]:
+    """The findings, and the data with misspelt keys read as what was meant and keys of a newer level left out.
 
     Reading a misspelt key as what was meant tells the faults within it in the same run.
     """
-    shape, data, findings = model(points), source.data, list[Finding]()
-    newer = (Table(data).table("plugin").whole("api") or 0) > level
+    findings: list[Finding] = []
     moves: dict[KeyPath, KeyPath] = {}
     while True:
-        said = complaints(shape, data, newer=newer)
+        said = complaints(model(points), data, newer=newer)
         findings += (_moved(it, moves) for it in said.findings)
         if not (said.respelled or said.ignored):
             break
         data = _amended(data, said)
         moves.update({meant: _moved_path(written, moves) for written, meant in said.respelled.items()})
-    findings += (_moved(it, moves) for it in _rules(data, package, expected_id, points))
-    return data, findings
+    findings += (_moved(it, moves) for it in _rules(data, package, points))
+    return findings, data
 
 
-def _amended(data: Mapping[str, Any], first: Complaints) -> dict[str, Any]:
+def _amended(data: Mapping[str, Any], said: Complaints) -> dict[str, Any]:
     copy: dict[str, Any] = deepcopy(dict(data))
-    for path in first.ignored:
+    for path in said.ignored:
         _table(copy, path).pop(path[-1])
-    for written, meant in first.respelled.items():
+    for written, meant in said.respelled.items():
         table = _table(copy, written)
         table[meant[-1]] = table.pop(written[-1])
     return copy
@@ -142,7 +155,7 @@ def _table(data: Any, path: KeyPath) -> Any:
 
 
 def _moved(finding: Finding, moves: Mapping[KeyPath, KeyPath]) -> Finding:
-    return replace(finding, path=_moved_path(finding.path, moves))
+    return finding._replace(path=_moved_path(finding.path, moves))
 
 
 def _moved_path(path: KeyPath, moves: Mapping[KeyPath, KeyPath]) -> KeyPath:
@@ -153,22 +166,12 @@ def _moved_path(path: KeyPath, moves: Mapping[KeyPath, KeyPath]) -> KeyPath:
     return path
 
 
-def _rules(
-    data: Mapping[str, Any], package: Package, expected_id: str | None, points: Mapping[str, Point]
-) -> Iterator[Finding]:
+def _rules(data: Mapping[str, Any], package: Package, points: Mapping[str, Point]) -> Iterator[Finding]:
     manifest = Table(data)
     scene = Scene(manifest, (), package)
-    for rule in identity_rules.RULES:
-        yield from rule(scene)
-    yield from _expected(scene.plugin, expected_id)
+    yield from identity_rules.identity(scene)
+    yield from identity_rules.permissions(scene)
     contributes = manifest.table("contributes")
     for point in points.values():
         for rule in point.rules:
             yield from rule(Scene(manifest, contributes.tables(point.name), package))
-
-
-def _expected(plugin: Table, expected: str | None) -> Iterator[Finding]:
-    found = plugin.text("id")
-    if expected is not None and found is not None and found != expected:
-        message = f"id is {quoted(found)}, but the plugin was found as {quoted(expected)}"
-        yield Finding(packaging.ENTRY_POINT_NAME, plugin.at("id"), message)

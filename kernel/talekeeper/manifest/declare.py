@@ -11,7 +11,7 @@ from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
 from talekeeper.manifest.package import Package
 from talekeeper.manifest.points import POINTS, Point
 from talekeeper.manifest.shape import model
-from talekeeper.manifest.table import Table
+from talekeeper.manifest.table import Table, is_array
 
 
 def declare(
@@ -34,7 +34,7 @@ def declare(
         contributes={
             name: tuple(_entry(it, points[name], package) for it in entries)
             for name, entries in contributes.items()
-            if isinstance(entries, list)
+            if is_array(entries)
         },
         permissions={key: tuple(it) for key, it in filled.get("permissions", {}).items()},
         root=root,
@@ -60,7 +60,8 @@ def _namespace(plugin: str, name: str, table: Table, package: Package, root: Pat
 
 def _search(raw: Mapping[str, Any]) -> SearchTable:
     text = raw["text"]
-    return SearchTable(**{**raw, "text": (text,) if isinstance(text, str) else tuple(text)})
+    given: dict[str, Any] = {**raw, "text": (text,) if isinstance(text, str) else tuple(text)}
+    return SearchTable(**given)
 
 
 def _entry(raw: Mapping[str, Any], point: Point, package: Package) -> Mapping[str, Any]:

@@ -44,7 +44,7 @@ class Namespace:
     plugin: str
     name: str
     version: int = 1
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
     scope: ScopeName = "session"
     append_only: bool = False
     limit: int | None = None
@@ -75,6 +75,8 @@ class PluginManifest:
     optional: tuple[str, ...] = ()
     requires_host: str | None = None
     data: tuple[Namespace, ...] = ()
-    contributes: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
-    permissions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    contributes: Mapping[str, tuple[Mapping[str, Any], ...]] = field(
+        default_factory=dict[str, tuple[Mapping[str, Any], ...]]
+    )
+    permissions: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     root: Path = Path()

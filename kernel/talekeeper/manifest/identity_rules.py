@@ -8,10 +8,10 @@ from talekeeper import __version__
 from talekeeper.manifest.codes import across, contributions, style
 from talekeeper.manifest.codes import identity as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import quoted, visible
 from talekeeper.manifest.package import PathRefused, refuse_unsafe
 from talekeeper.manifest.points import Scene
 from talekeeper.manifest.table import Table
+from talekeeper.manifest.wording import quoted, visible
 
 
 def identity(scene: Scene) -> Iterator[Finding]:
@@ -23,10 +23,21 @@ def identity(scene: Scene) -> Iterator[Finding]:
     yield from _module(scene)
     if plugin.raw and "summary" not in plugin:
         yield Finding(style.NO_SUMMARY, plugin.path, "no summary; people choose plugins by it", on="key")
+    yield from _use(scene)
+
+
+def _use(scene: Scene) -> Iterator[Finding]:
+    contributes = scene.manifest.table("contributes")
+    if scene.plugin.raw and not contributes.raw:
+        yield Finding(style.FEEDS_NOTHING, scene.plugin.path, "the plugin contributes nothing", on="key")
+    spaces = contributes.tables("data")
+    if spaces and "module" not in scene.plugin and not any("search" in it for it in spaces):
+        message = "no namespace has a search table and there is no code, so nothing ever reads the records"
+        yield Finding(style.FEEDS_NOTHING, contributes.at("data"), message, on="key")
 
 
 def _version(plugin: Table) -> Iterator[Finding]:
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - only once there is a version to read
 
     written = plugin.text("version")
     if written is None:
@@ -45,7 +56,7 @@ def _host(plugin: Table) -> Iterator[Finding]:
     written = plugin.text("requires-host")
     if written is None:
         return
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - 5 ms, and few manifests ask
 
     path = plugin.at("requires-host")
     try:
@@ -116,6 +127,3 @@ def _reads(table: Table, plugin: Table) -> Iterator[Finding]:
         elif "/" in name and other not in needed:
             message = f"{quoted(other)} is read, but is neither in requires nor in optional"
             yield Finding(contributions.READ_UNORDERED, path, message)
-
-
-RULES = (identity, permissions)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Path = tuple[str | int, ...]
 """Keys and array indexes from the top of the document."""
@@ -18,14 +17,10 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _BLANK = re.compile(r"[ \t]*")
 _BLANK_LINES = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _STRING = re.compile(
-    "|".join(
-        (
-            r'"""(?:[^\\]|\\.)*?"{3,5}',
-            r"'''.*?'{3,5}",
-            r'"(?:[^"\\\n]|\\.)*"',
-            r"'[^'\n]*'",
-        )
-    ),
+    r'"""(?:[^\\]|\\.)*?"{3,5}|'
+    r"'''.*?'{3,5}|"
+    r'"(?:[^"\\\n]|\\.)*"|'
+    r"'[^'\n]*'",
     re.DOTALL,
 )
 _SCALAR = re.compile(r"\d{4}-\d\d-\d\d[ ]\d\d:[^\s,\]}#]*|[^\s,\]}#]+")
@@ -33,8 +28,7 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|.)", r
 _ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of one line; line and columns count from 1, `end_column` is one past the end."""
 
     line: int
@@ -42,12 +36,11 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Spans by key path. A table's value span is where its name stands in its header."""
+class Places(NamedTuple):
+    """Spans by key path. A table that has a header, or is only implied by one, has the span of its key alone."""
 
-    keys: dict[Path, Span] = field(default_factory=dict)
-    values: dict[Path, Span] = field(default_factory=dict)
+    keys: dict[Path, Span]
+    values: dict[Path, Span]
 
     def span(self, path: Path, on: Literal["key", "value"]) -> Span:
         """The span of the path, or of the nearest thing around it that is written down."""
@@ -73,7 +66,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._places = Places()
+        self._places = Places({}, {})
         self._elements: dict[Path, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
@@ -90,19 +83,21 @@ class _Scanner:
     def _header(self) -> Path:
         array = self._text.startswith("[[", self._at)
         self._at += 2 if array else 1
-        path: Path = ()
         parts = self._key()
+        steps: list[str | int] = []
         for index, (name, span) in enumerate(parts):
-            path = (*path, name)
+            steps.append(name)
+            path = tuple(steps)
             self._places.keys.setdefault(path, span)
             if array and index == len(parts) - 1:
                 self._elements[path] = self._elements.get(path, -1) + 1
             if path in self._elements:
-                path = (*path, self._elements[path])
-                self._places.keys.setdefault(path, span)
-        self._places.keys[path] = parts[-1][1]
+                steps.append(self._elements[path])
+                self._places.keys.setdefault(tuple(steps), span)
+        # A table opened by a header of its own is pointed at there, not where a deeper header first implied it.
+        self._places.keys[tuple(steps)] = parts[-1][1]
         self._at += 2 if array else 1
-        return path
+        return tuple(steps)
 
     def _pair(self, table: Path) -> Path:
         path = table

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from talekeeper.manifest.schema_file import resolve
+from talekeeper.manifest.references import resolve
+from talekeeper.manifest.table import is_array, is_table
 
 _MOST_STEPS = 32
 
@@ -15,7 +16,7 @@ def properties(schema: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in _parts(schema, schema):
         declared = part.get("properties")
-        if isinstance(declared, dict):
+        if is_table(declared):
             found.update(declared)
     return found
 
@@ -46,13 +47,14 @@ def _said(schema: Mapping[str, Any], part: Mapping[str, Any]) -> set[str]:
     kind = part.get("type")
     if isinstance(kind, str):
         return {kind}
-    if isinstance(kind, list):
+    if is_array(kind):
         return {it for it in kind if isinstance(it, str)}
-    if isinstance(part.get("enum"), list):
-        return {_type_of(value) for value in part["enum"]}
+    enum = part.get("enum")
+    if is_array(enum):
+        return {_type_of(value) for value in enum}
     if "const" in part:
         return {_type_of(part["const"])}
-    choices = part.get("anyOf") or part.get("oneOf") or []
+    choices: list[Any] = part.get("anyOf") or part.get("oneOf") or []
     return {kind for choice in choices for kind in types(schema, choice)}
 
 
@@ -69,7 +71,7 @@ def _parts(schema: Mapping[str, Any], start: Any) -> Iterator[Mapping[str, Any]]
     while waiting and steps < _MOST_STEPS:
         steps += 1
         part = waiting.pop(0)
-        if isinstance(part, dict):
+        if is_table(part):
             yield part
             reference = part.get("$ref")
             if isinstance(reference, str):

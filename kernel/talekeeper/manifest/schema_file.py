@@ -7,35 +7,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from talekeeper.manifest.codes import across as codes
 from talekeeper.manifest.diagnostic import Code, Finding
-from talekeeper.manifest.names import quoted, visible
 from talekeeper.manifest.package import Package, PathRefused
 from talekeeper.manifest.positions import Path, pointer
-from talekeeper.manifest.table import Table
-
-if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
+from talekeeper.manifest.references import endless, references, resolve, subschemas
+from talekeeper.manifest.table import Table, is_array, is_table
+from talekeeper.manifest.wording import quoted, visible
 
 SIZE_LIMIT = 256 * 1024
 DEPTH_LIMIT = 64
 _MOST_FAULTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFile:
+class SchemaFile(NamedTuple):
     """A schema file as read. `schema` is None when anything is wrong with it, and `findings` says what."""
 
     schema: Mapping[str, Any] | None
     findings: tuple[Finding, ...] = ()
 
 
-class _Doubled(ValueError):
-    pass
+class _Verdict(NamedTuple):
+    """What the bytes of a schema file amount to; each fault is a code and how the sentence goes on after the name."""
+
+    schema: Mapping[str, Any] | None
+    faults: tuple[tuple[Code, str], ...]
+
+
+class _Refused(Exception):
+    def __init__(self, code: Code, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 def load(package: Package, table: Table, key: str) -> SchemaFile:
@@ -47,7 +53,8 @@ def load(package: Package, table: Table, key: str) -> SchemaFile:
     missing = missing_file(package, path, name)
     if missing:
         return SchemaFile(None, (missing,))
-    return _checked(package.read(name, SIZE_LIMIT + 1), name, path)
+    verdict = _judged(package.read(name, SIZE_LIMIT + 1))
+    return SchemaFile(verdict.schema, tuple(Finding(code, path, f"{visible(name)}{it}") for code, it in verdict.faults))
 
 
 def missing_file(package: Package, path: Path, name: str) -> Finding | None:
@@ -62,60 +69,75 @@ def missing_file(package: Package, path: Path, name: str) -> Finding | None:
     return Finding(codes.NO_SUCH_FILE, path, f"there is no file {quoted(name)} in the package")
 
 
-@lru_cache(maxsize=256)
-def _checked(raw: bytes, name: str, path: Path) -> SchemaFile:
-    def refused(code: Code, reason: str) -> SchemaFile:
-        return SchemaFile(None, (Finding(code, path, f"{visible(name)}{reason}"),))
+@lru_cache(maxsize=32)
+def _judged(raw: bytes) -> _Verdict:
+    try:
+        schema = _parsed(raw)
+    except _Refused as refusal:
+        return _Verdict(None, ((refusal.code, str(refusal)),))
+    faults = tuple(_faults(schema))
+    return _Verdict(None if faults else schema, faults)
 
+
+def _parsed(raw: bytes) -> dict[str, Any]:
     if len(raw) > SIZE_LIMIT:
-        return refused(codes.NOT_JSON_FILE, f" is larger than {SIZE_LIMIT:,} bytes")
+        raise _Refused(codes.NOT_JSON_FILE, f" is larger than {SIZE_LIMIT:,} bytes")
     try:
         schema = json.loads(raw.decode(), object_pairs_hook=_no_doubles, parse_constant=_no_constants)
     except json.JSONDecodeError as error:
-        return refused(codes.NOT_JSON_FILE, f":{error.lineno}:{error.colno} is not JSON: {error.msg.lower()}")
-    except _Doubled as error:
-        return refused(codes.NOT_JSON_FILE, f" is not JSON: {error}")
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        return refused(codes.NOT_JSON_FILE, f" is not JSON: {_reason(error)}")
-    if not isinstance(schema, dict):
-        return refused(codes.NOT_OF_OBJECTS, f" holds {quoted(schema)}, expected a schema of objects")
-    findings = tuple(_faults(schema, name, path))
-    return SchemaFile(None if findings else schema, findings)
+        raise _Refused(codes.NOT_JSON_FILE, f":{error.lineno}:{error.colno} is not JSON: {error.msg.lower()}") from None
+    except UnicodeDecodeError:
+        raise _Refused(codes.NOT_JSON_FILE, " is not UTF-8") from None
+    except RecursionError:
+        raise _Refused(codes.NOT_JSON_FILE, " is nested too deeply") from None
+    except ValueError:
+        raise _Refused(codes.NOT_JSON_FILE, " has a number of thousands of digits") from None
+    if not is_table(schema):
+        raise _Refused(codes.NOT_OF_OBJECTS, f" holds {quoted(schema)}, expected a schema of objects")
+    return schema
 
 
 def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise _Doubled(f"the key {quoted(next(name for name in names if names.count(name) > 1))} stands twice")
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Refused(codes.NOT_JSON_FILE, f" has the key {quoted(twice)} twice in one object")
     return found
 
 
 def _no_constants(name: str) -> Any:
-    raise _Doubled(f"{name} is not a JSON number")
+    raise _Refused(codes.NOT_JSON_FILE, f" has {name}, which is not JSON")
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else visible(str(error))
-
-
-def _faults(schema: dict[str, Any], name: str, path: Path) -> Iterator[Finding]:
+def _faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
     if _depth(schema) > DEPTH_LIMIT:
-        yield Finding(codes.NOT_A_SCHEMA, path, f"{visible(name)} is nested more than {DEPTH_LIMIT} levels deep")
+        yield codes.NOT_A_SCHEMA, f" is nested more than {DEPTH_LIMIT} levels deep"
         return
-    errors = sorted(_metaschema().iter_errors(schema), key=lambda it: [str(step) for step in it.absolute_path])
-    for error in errors[:_MOST_FAULTS]:
-        where = f"{visible(name)}#{visible(pointer(tuple(error.absolute_path)))}"
-        yield Finding(codes.NOT_A_SCHEMA, path, f"{where}: {visible(error.message)[:200]}")
-    if errors:
+    faults = sorted(disagreements(_metaschema(), schema))
+    yield from ((codes.NOT_A_SCHEMA, f"#{place}: {sentence}") for place, sentence in faults[:_MOST_FAULTS])
+    if faults:
         return
-    for reference in _references(schema):
-        yield from _lost(schema, reference, name, path)
+    yield from _reference_faults(schema)
+    if any("pattern" in part or "patternProperties" in part for part in subschemas(schema)):
+        yield codes.EXPRESSION, " has a regular expression"
     if schema.get("type") != "object":
-        found = quoted(schema["type"]) if "type" in schema else "missing"
-        yield Finding(codes.NOT_OF_OBJECTS, path, f'the type in {visible(name)} is {found}, expected "object"')
+        found = f"has type {quoted(schema['type'])}" if "type" in schema else "has no type"
+        yield codes.NOT_OF_OBJECTS, f' {found} at its top, expected "object"'
+
+
+def _reference_faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
+    lost = False
+    for reference in references(schema):
+        if not reference.startswith("#"):
+            yield codes.REMOTE_REFERENCE, f" refers to {quoted(reference)}, outside itself"
+        elif resolve(schema, reference) is None:
+            yield codes.REMOTE_REFERENCE, f" refers to {quoted(reference)}, which is not there"
+        else:
+            continue
+        lost = True
+    if not lost and endless(schema):
+        yield codes.REMOTE_REFERENCE, " refers to itself without end"
 
 
 def _depth(value: Any) -> int:
@@ -123,62 +145,41 @@ def _depth(value: Any) -> int:
     while waiting:
         here, depth = waiting.pop()
         deepest = max(deepest, depth)
-        inner = here.values() if isinstance(here, dict) else here if isinstance(here, list) else ()
-        waiting.extend((item, depth + 1) for item in inner)
+        waiting.extend((item, depth + 1) for item in _inside(here))
     return deepest
 
 
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if key in {"$ref", "$dynamicRef"} and isinstance(item, str):
-                yield item
-            elif key not in {"const", "enum", "default", "examples"}:
-                yield from _references(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _references(item)
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if is_table(value) else value if is_array(value) else []
 
 
-def _lost(schema: Mapping[str, Any], reference: str, name: str, path: Path) -> Iterator[Finding]:
-    if not reference.startswith("#"):
-        yield Finding(codes.REMOTE_REFERENCE, path, f"{visible(name)} refers to {quoted(reference)}, outside itself")
-    elif resolve(schema, reference) is None:
-        yield Finding(
-            codes.REMOTE_REFERENCE, path, f"{visible(name)} refers to {quoted(reference)}, which is not there"
-        )
-
-
-def resolve(schema: Mapping[str, Any], reference: str) -> Mapping[str, Any] | None:
-    """The subschema a JSON pointer in a fragment leads to. Anchors are not followed."""
-    here: Any = schema
-    for step in reference.removeprefix("#").split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        here = here.get(key) if isinstance(here, dict) else None
-    return here if isinstance(here, dict) else None
-
-
-def validator_of(schema: Mapping[str, Any]) -> Draft202012Validator:
-    """A validator for a checked schema, which reaches no other document."""
-    from jsonschema import Draft202012Validator
+def validator_of(schema: Mapping[str, Any]) -> Any:
+    """A jsonschema validator for a checked schema."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - 50 ms, paid only by who has a schema
 
     return Draft202012Validator(schema)
 
 
+def disagreements(validator: Any, value: Any) -> Iterator[tuple[str, str]]:
+    """Where, as a JSON pointer, and in what a value disagrees with the validator's schema."""
+    for error in validator.iter_errors(value):
+        yield visible(pointer(tuple(error.absolute_path))), visible(str(error.message))[:200]
+
+
 @lru_cache(maxsize=1)
-def _metaschema() -> Draft202012Validator:
+def _metaschema() -> Any:
     """The 2020-12 metaschema with its vocabularies merged into one schema.
 
     The published one reaches every subschema through `$dynamicRef` over seven documents: 8 ms for a schema of eight
     properties, 0.8 ms merged. A test holds the verdicts of the two equal.
     """
-    from jsonschema import Draft202012Validator
-    from jsonschema_specifications import REGISTRY
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - as above
 
+    specifications: Any = import_module("jsonschema_specifications")  # it carries no types
     published: Any = Draft202012Validator.META_SCHEMA
     base = published["$id"].removesuffix("schema")
     merged: dict[str, Any] = {"type": ["object", "boolean"], "properties": {}, "$defs": {}}
-    for part in (*(REGISTRY.contents(base + it["$ref"]) for it in published["allOf"]), published):
+    for part in (*(specifications.REGISTRY.contents(base + it["$ref"]) for it in published["allOf"]), published):
         flat = _flat(part)
         merged["properties"].update(flat.get("properties", {}))
         merged["$defs"].update(flat.get("$defs", {}))
@@ -186,8 +187,10 @@ def _metaschema() -> Draft202012Validator:
 
 
 def _flat(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "$dynamicRef" in value:
+    # A keyword has a text for its value; the metaschema also has properties of these names, which are tables.
+    if is_table(value):
+        if isinstance(value.get("$dynamicRef"), str):
             return {"$ref": "#"}
-        return {key: _flat(item) for key, item in value.items() if key not in {"$dynamicAnchor", "$id", "$schema"}}
-    return [_flat(item) for item in value] if isinstance(value, list) else value
+        dropped = {key for key in ("$dynamicAnchor", "$id", "$schema") if isinstance(value.get(key), str)}
+        return {key: _flat(item) for key, item in value.items() if key not in dropped}
+    return [_flat(item) for item in value] if is_array(value) else value

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from talekeeper.manifest.names import quoted, visible
 from talekeeper.manifest.package import Package
-from talekeeper.manifest.positions import pointer
 from talekeeper.manifest.record_schema import properties
-from talekeeper.manifest.schema_file import validator_of
+from talekeeper.manifest.schema_file import disagreements, validator_of
+from talekeeper.manifest.table import is_table
+from talekeeper.manifest.wording import quoted, visible
 
 SIZE_LIMIT = 16 * 1024 * 1024
 SESSION_LINES = 200
@@ -22,8 +21,7 @@ _KEY_LIMIT = 200
 _MOST_FAULTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class SeedRow:
+class SeedRow(NamedTuple):
     """One line: its number from 1, the record's key and value. `fault` says why there is none."""
 
     line: int
@@ -43,8 +41,7 @@ def rows(raw: bytes, schema: Mapping[str, Any]) -> Iterator[SeedRow]:
             yield _row(number, line, keep_id=keep_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """All seed files of a namespace: how many records they hold and the first faults, each with file and line."""
 
     lines: int
@@ -71,11 +68,8 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
 
 def misfit(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
     """Why a record does not fit its schema, in one sentence; an empty text when it does."""
-    error = next(validator_of(schema).iter_errors(value), None)
-    if error is None:
-        return ""
-    place = pointer(tuple(error.absolute_path))
-    return f"{visible(place)} {visible(error.message)[:200]}".strip()
+    place, sentence = next(disagreements(validator_of(schema), value), ("", ""))
+    return f"{place} {sentence}".strip()
 
 
 def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> Iterator[tuple[str, SeedRow]]:
@@ -92,7 +86,7 @@ def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
         value = json.loads(line.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         return SeedRow(number, fault=f"not JSON: {_reason(error)}")
-    if not isinstance(value, dict):
+    if not is_table(value):
         return SeedRow(number, fault="not a JSON object")
     key = value.get("id")
     if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or "\0" in key:

@@ -15,16 +15,13 @@ from talekeeper.manifest.names import FilePath, HostName, Line, LocalName, Modul
 from talekeeper.manifest.points import POINTS, Entry, Point
 from talekeeper.manifest.points.point import WHOLE
 
-LEVEL = 1
-"""The manifest level of this host; a manifest says in `api` which level it was written for."""
-
 
 class Plugin(Entry):
     """Who the plugin is."""
 
     id: Annotated[PluginId, Field(description="Equals the entry point's name or the folder's name.")]
     version: Annotated[Line, Field(description="The plugin's version (PEP 440), such as 0.1.0.")]
-    api: Annotated[int, WHOLE, Field(ge=1, le=1000, description="The manifest level it is written for.")]
+    api: Annotated[int, Field(ge=1, le=1000, description="The manifest level it is written for."), WHOLE]
     requires_host: Annotated[
         Line | None, Field(description="The Talekeeper versions it works with (PEP 440), such as >=0.1,<1.")
     ] = None
@@ -53,15 +50,14 @@ class Permissions(Entry):
 def _model(points: tuple[Point, ...]) -> type[BaseModel]:
     fields: Any = {it.name: (Annotated[it.shape | None, Field(description=it.about)], None) for it in points}
     contributes = create_model("Contributes", __base__=Entry, __doc__="What the plugin adds.", **fields)
-    return create_model(
-        "Manifest",
-        __base__=Entry,
-        __doc__="The manifest of a Talekeeper plugin, plugin.toml.",
-        plugin=(Annotated[Plugin, Field(description="Who the plugin is.")], ...),
-        contributes=(Annotated[contributes | None, Field(description="What the plugin adds.")], None),
-        permissions=(Annotated[Permissions | None, Field(description="What the plugin's code may use.")], None),
-        x=(Annotated[dict[str, Any] | None, Field(description="Free notes, never read by the host.")], None),
-    )
+    tables: Any = {
+        "plugin": (Annotated[Plugin, Field(description="Who the plugin is.")], ...),
+        "contributes": (Annotated[contributes | None, Field(description="What the plugin adds.")], None),
+        "permissions": (Annotated[Permissions | None, Field(description="What its code may use.")], None),
+        "x": (Annotated[dict[str, Any] | None, Field(description="Free notes, never read by the host.")], None),
+    }
+    about = "The manifest of a Talekeeper plugin, plugin.toml."
+    return create_model("Manifest", __base__=Entry, __doc__=about, **tables)
 
 
 def model(points: Mapping[str, Point] = POINTS) -> type[BaseModel]:

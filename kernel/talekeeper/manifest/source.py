@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomli
 
 from talekeeper.manifest.codes import file as codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.positions import Path, Places, Span, place
+from talekeeper.manifest.table import is_array, is_table
 
 SIZE_LIMIT = 64 * 1024
 DEPTH_LIMIT = 16
@@ -36,34 +36,28 @@ _NESTING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A parsed manifest. When `findings` has errors, `data` may be empty; `lines` are there for excerpts."""
+class Source(NamedTuple):
+    """A parsed manifest. `data` is None when the text could not be parsed; `text` is there for excerpts."""
 
-    data: Mapping[str, Any] = field(default_factory=dict)
-    places: Places = field(default_factory=Places)
-    findings: tuple[Finding, ...] = ()
-    text: str = ""
+    data: Mapping[str, Any] | None
+    places: Places
+    findings: tuple[Finding, ...]
+    text: str
 
 
 def parse(raw: bytes) -> Source:
     """Never raises: what is wrong with the bytes is in the findings."""
     if len(raw) > SIZE_LIMIT:
-        size = f"{len(raw):,} bytes" if len(raw) <= SIZE_LIMIT * 1024 else "far"
-        return _refused(
-            Finding(codes.TOO_LARGE, (), f"the file has {size}, at most {SIZE_LIMIT:,} are read", span=_WHOLE)
-        )
+        message = f"the file has more than {SIZE_LIMIT:,} bytes"
+        return _refused(Finding(codes.TOO_LARGE, (), message, span=Span(0, 0, 0)))
     text, encoding = _decode(raw)
     if encoding:
         return _refused(encoding, text)
     return _refuse_depth(text) or _parse_text(text)
 
 
-_WHOLE = Span(0, 0, 0)
-
-
 def _refused(finding: Finding, text: str = "") -> Source:
-    return Source(findings=(finding,), text=text)
+    return Source(None, Places({}, {}), (finding,), text)
 
 
 def _decode(raw: bytes) -> tuple[str, Finding | None]:
@@ -140,10 +134,10 @@ def _endless_number(text: str) -> Finding:
 def _not_json(value: Any, path: Path) -> Iterator[Finding]:
     if path == ("x",):
         return
-    if isinstance(value, dict):
+    if is_table(value):
         for key, item in value.items():
             yield from _not_json(item, (*path, key))
-    elif isinstance(value, list):
+    elif is_array(value):
         for index, item in enumerate(value):
             yield from _not_json(item, (*path, index))
     elif reason := _no_json_scalar(value):

@@ -7,18 +7,29 @@ told at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from talekeeper.manifest.positions import Path
 
 
-@dataclass(frozen=True, slots=True)
+def is_table(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a parsed value is a table, whose keys are always texts."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a parsed value is an array."""
+    return isinstance(value, list)
+
+
 class Table:
     """One table and its path. An absent one is an empty table, so that lookups chain."""
 
-    raw: Mapping[str, Any]
-    path: Path = ()
+    __slots__ = ("path", "raw")
+
+    def __init__(self, raw: Mapping[str, Any], path: Path = ()) -> None:
+        self.raw = raw
+        self.path = path
 
     def at(self, *steps: str | int) -> Path:
         """The path of something in this table."""
@@ -33,30 +44,29 @@ class Table:
         return value if isinstance(value, str) else None
 
     def whole(self, key: str) -> int | None:
-        """A whole number, else None; truth values are none."""
+        """A whole number, `1.0` included, else None; truth values are none."""
         value = self.raw.get(key)
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def table(self, key: str) -> Table:
         """The table under a key, empty when there is none."""
         value = self.raw.get(key)
-        return Table(value if isinstance(value, dict) else {}, self.at(key))
+        return Table(value if is_table(value) else {}, self.at(key))
 
     def tables(self, key: str) -> list[Table]:
         """The tables of an array of tables, or the named tables of a table, in file order."""
         value = self.raw.get(key)
-        named = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        return [Table(item, self.at(key, step)) for step, item in named if isinstance(item, dict)]
+        if is_table(value):
+            return [Table(item, self.at(key, name)) for name, item in value.items() if is_table(item)]
+        items = value if is_array(value) else []
+        return [Table(item, self.at(key, index)) for index, item in enumerate(items) if is_table(item)]
 
     def texts(self, key: str) -> Iterator[tuple[Path, str]]:
         """The texts of a list with their paths; a text alone counts as a list of one."""
         value = self.raw.get(key)
         if isinstance(value, str):
             yield self.at(key), value
-        elif isinstance(value, list):
+        elif is_array(value):
             yield from ((self.at(key, index), item) for index, item in enumerate(value) if isinstance(item, str))
-
-    @property
-    def name(self) -> str:
-        """The last step of the path, as text."""
-        return str(self.path[-1]) if self.path else ""

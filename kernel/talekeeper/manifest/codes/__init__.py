@@ -1,6 +1,7 @@
 """Every rule of the manifest by its code.
 
-TK0 file, TK1 identity, TK2 contributions, TK3 across files, TK4 packaging, TK5 code, TK9 style. A rule is used by its name (`codes.contributions.UNKNOWN_KEY`); `BY_ID` serves `--explain` and the reference page.
+TK0 file, TK1 identity, TK2 contributions, TK3 across files, TK4 packaging, TK5 code, TK9 style. A rule is used by its
+name (`codes.contributions.UNKNOWN_KEY`); `BY_ID` serves `--explain` and the reference page.
 """
 
 from types import MappingProxyType

@@ -91,6 +91,14 @@ SEED_TOO_LONG = Code(
     "copy; nowhere more than the namespace's `limit`.",
     'Use `scope = "workspace"`, raise `limit`, or shorten the seed.',
 )
+EXPRESSION = Code(
+    "TK313",
+    "error",
+    "a schema has a regular expression",
+    "`pattern` and `patternProperties` would make the host run an expression somebody else wrote, and one bad "
+    "expression can keep a machine busy for hours. No regular expression from outside is ever run.",
+    "Use `enum`, `minLength`, `maxLength` or `propertyNames` with an `enum`; check finer forms in code.",
+)
 
 ALL = (
     NO_SUCH_FILE,
@@ -105,4 +113,5 @@ ALL = (
     NO_SEED,
     BAD_SEED,
     SEED_TOO_LONG,
+    EXPRESSION,
 )

@@ -19,8 +19,8 @@ VERSION_SPELLING = Code(
 FEEDS_NOTHING = Code(
     "TK903",
     "warning",
-    "a data-only plugin that feeds no search",
-    "Without code and without a `search` table nothing ever reads the records.",
+    "the plugin adds nothing anybody can find",
+    "A plugin that contributes nothing, or that has neither code nor a namespace with a `search` table, does nothing.",
     'Add `search` to the namespace, for example `search = { text = "body" }`.',
 )
 OFTEN_ABSENT = Code(

@@ -23,6 +23,7 @@ class Command(Entry):
 POINT = Point(
     name="commands",
     about="What people may run, from the command line or a form.",
+    noun="command",
     shape=list[Command],
     rules=(names_once("id"), needs_code, schemas_hold("parameters")),
     named_by="id",

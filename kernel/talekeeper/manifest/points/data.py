@@ -21,7 +21,7 @@ class Search(Entry):
         Field(description="It names the record property that memory-search indexes, or a list of them."),
     ]
     title: Annotated[PropertyName | None, Field(description="Indexed with the text and shown above it.")] = None
-    speaker: Annotated[PropertyName | None, Field(description="Who said it; shown, not indexed.")] = None
+    speaker: Annotated[PropertyName | None, Field(description="Who said it.")] = None
     time: Annotated[PropertyName | None, Field(description="When it was said or happened.")] = None
     tags: Annotated[PropertyName | None, Field(description="An array of strings, indexed with the text.")] = None
     when: Annotated[
@@ -41,7 +41,7 @@ class Namespace(Entry):
     """Records of one kind that the plugin keeps."""
 
     version: Annotated[
-        int, WHOLE, Field(ge=1, le=1_000_000, description="A higher one migrates the stored records.")
+        int, Field(ge=1, le=1_000_000, description="A higher one migrates the stored records."), WHOLE
     ] = 1
     record_schema: Annotated[
         FilePath, Field(alias="schema", description="A file in the package: JSON Schema (2020-12) of one record.")
@@ -54,7 +54,8 @@ class Namespace(Entry):
         False
     )
     limit: Annotated[
-        int | None, WHOLE, Field(ge=1, le=10_000_000, description="The most live records in one scope.")
+        Annotated[int, Field(ge=1, le=10_000_000), WHOLE] | None,
+        Field(description="The most live records in one scope."),
     ] = None
     on_limit: Annotated[
         Literal["refuse", "oldest"], Field(description="What happens at the limit: refuse, or withdraw the oldest.")
@@ -69,6 +70,7 @@ class Namespace(Entry):
 POINT = Point(
     name="data",
     about="Records the plugin keeps, and which of them memory-search finds.",
+    noun="namespace",
     shape=dict[NamespaceName, Namespace],
     rules=RULES,
     schema_key="schema",

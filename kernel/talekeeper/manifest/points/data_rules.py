@@ -8,11 +8,11 @@ from typing import Any
 from talekeeper.manifest import record_schema, schema_file, seeds, suggest
 from talekeeper.manifest.codes import across, contributions, style
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import quoted, visible
 from talekeeper.manifest.package import PathRefused
 from talekeeper.manifest.points.point import Scene
 from talekeeper.manifest.positions import Path
 from talekeeper.manifest.table import Table
+from talekeeper.manifest.wording import quoted, visible
 
 
 def _limits(scene: Scene) -> Iterator[Finding]:

@@ -9,9 +9,10 @@ from pydantic import Field
 
 from talekeeper.manifest.codes import contributions
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import FilePath, LocalName, quoted
+from talekeeper.manifest.names import FilePath, LocalName
 from talekeeper.manifest.points.point import Entry, Point, Scene
 from talekeeper.manifest.points.shared import names_once, needs_code
+from talekeeper.manifest.wording import quoted
 
 
 class Importer(Entry):
@@ -34,6 +35,7 @@ def _patterns(scene: Scene) -> Iterator[Finding]:
 POINT = Point(
     name="importers",
     about="Files the plugin can read into its namespaces.",
+    noun="importer",
     shape=list[Importer],
     rules=(names_once("id"), needs_code, _patterns),
     named_by="id",

@@ -10,9 +10,10 @@ from pydantic import Field
 
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import Line, LocalName, TimeOfDay, quoted
+from talekeeper.manifest.names import Line, LocalName, TimeOfDay
 from talekeeper.manifest.points.point import Entry, Point, Scene
 from talekeeper.manifest.points.shared import names_once, needs_code
+from talekeeper.manifest.wording import quoted
 
 _WHEN = ("cron", "time", "weekday", "tz")
 _CRON_FIELDS = 5
@@ -59,7 +60,7 @@ def _times(scene: Scene) -> Iterator[Finding]:
 
 
 def _cron_fault(expression: str) -> str:
-    from cronsim import CronSim, CronSimError
+    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few manifests have a schedule
 
     if len(expression.split()) != _CRON_FIELDS:
         return f"expected {_CRON_FIELDS} fields (minute, hour, day, month, weekday)"
@@ -74,7 +75,7 @@ def _cron_fault(expression: str) -> str:
 
 
 def _zone_fault(name: str) -> str:
-    import zoneinfo
+    import zoneinfo  # noqa: PLC0415 - as above
 
     if name in zoneinfo.available_timezones():
         return ""
@@ -84,6 +85,7 @@ def _zone_fault(name: str) -> str:
 POINT = Point(
     name="jobs",
     about="Work outside the turn.",
+    noun="job",
     shape=list[Job],
     rules=(names_once("id"), needs_code, _schedules, _times),
     named_by="id",

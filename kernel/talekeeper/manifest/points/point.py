@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -19,7 +18,7 @@ def _whole(value: Any) -> Any:
 
 
 WHOLE = BeforeValidator(_whole)
-"""Beside `int` in an annotation: a whole number, however it is written."""
+"""Last in an annotation of `int`: a whole number, however it is written."""
 
 
 class Entry(BaseModel):
@@ -28,14 +27,14 @@ class Entry(BaseModel):
     model_config = ConfigDict(
         strict=True,
         extra="forbid",
+        defer_build=True,
         frozen=True,
         allow_inf_nan=False,
         alias_generator=lambda name: name.replace("_", "-"),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(NamedTuple):
     """What a rule looks at: the whole manifest, the point's own tables, the files of the package."""
 
     manifest: Table
@@ -51,18 +50,18 @@ class Scene:
 Rule = Callable[[Scene], Iterator[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A contribution point as data.
 
     `shape` is what pydantic makes of the table (a mapping of named tables, or a list); the published schema comes from
-    it. `rules` say what a schema cannot. `named_by` is the key that names an entry, "" where the table's own name
+    it. `rules` say what a schema cannot. `noun` is what people call an entry. `named_by` is the key that names an entry, "" where the table's own name
     does; `code` tells whether the plugin's code must register a function under that name; `schema_key` names the key
     whose value is the file of a JSON Schema.
     """
 
     name: str
     about: str
+    noun: str
     shape: Any
     rules: tuple[Rule, ...] = ()
     named_by: str = ""

@@ -19,14 +19,15 @@ class Segment(Entry):
         Literal["system", "before-history", "after-history"], Field(description="Where in the prompt it stands.")
     ]
     order: Annotated[
-        int, WHOLE, Field(ge=-1000, le=1000, description="Lower comes first among the segments of a position.")
+        int, Field(ge=-1000, le=1000, description="Lower comes first among the segments of a position."), WHOLE
     ] = 100
-    budget: Annotated[int, WHOLE, Field(ge=1, le=100_000, description="Characters at most.")]
+    budget: Annotated[int, Field(ge=1, le=100_000, description="Characters at most."), WHOLE]
 
 
 POINT = Point(
     name="prompt",
     about="Segments of the narrator's prompt.",
+    noun="prompt segment",
     shape=list[Segment],
     rules=(names_once("id"), needs_code),
     named_by="id",

@@ -21,6 +21,7 @@ class Provider(Entry):
 POINT = Point(
     name="providers",
     about="Embedding models and vector stores.",
+    noun="provider",
     shape=list[Provider],
     rules=(names_once("name"), needs_code),
     named_by="name",

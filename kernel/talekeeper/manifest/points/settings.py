@@ -9,15 +9,14 @@ from pydantic import Field
 
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import Line, SettingKey, quoted
+from talekeeper.manifest.names import Line, SettingKey
 from talekeeper.manifest.points.point import Entry, Point, Scene
 from talekeeper.manifest.points.shared import names_once
-from talekeeper.manifest.source import EXACT_INTEGER
-from talekeeper.manifest.table import Table
+from talekeeper.manifest.table import Table, is_array
+from talekeeper.manifest.wording import quoted
 
 _Text = Annotated[str, Field(max_length=2000)]
-_Whole = Annotated[int, Field(ge=-EXACT_INTEGER, le=EXACT_INTEGER)]
-_Value = bool | _Whole | float | _Text
+_Value = bool | int | float | _Text
 
 
 class Setting(Entry):
@@ -42,7 +41,7 @@ def _is_of(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return False
     if kind == "integer":
-        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return isinstance(value, int)
     return isinstance(value, str) if kind == "string" else isinstance(value, (int, float))
 
 
@@ -67,7 +66,7 @@ def _ranges(scene: Scene) -> Iterator[Finding]:
 def _choices(scene: Scene) -> Iterator[Finding]:
     for entry in scene.entries:
         kind, choices = entry.text("type"), entry.raw.get("choices")
-        for index, choice in enumerate(choices if isinstance(choices, list) and kind else ()):
+        for index, choice in enumerate(choices if is_array(choices) and kind else ()):
             if not _is_of(choice, kind or ""):
                 message = f"the choice {quoted(choice)} is not of the setting's type, {kind}"
                 yield Finding(codes.SETTING_RANGE, entry.at("choices", index), message)
@@ -88,7 +87,7 @@ def _misfit(entry: Table) -> str:
         return ""
     if not _is_of(value, kind):
         return f"is not of the setting's type, {kind}"
-    if isinstance(choices, list) and value not in choices:
+    if is_array(choices) and value not in choices:
         return "is none of the choices"
     low, high, number = _number(entry, "min"), _number(entry, "max"), _number(entry, "default")
     if number is not None and low is not None and number < low:
@@ -99,6 +98,7 @@ def _misfit(entry: Table) -> str:
 POINT = Point(
     name="settings",
     about="What people may set; the settings page is drawn from it.",
+    noun="setting",
     shape=list[Setting],
     rules=(names_once("key"), _ranges, _choices, _defaults),
     named_by="key",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from talekeeper.manifest import schema_file
 from talekeeper.manifest.codes import contributions
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import quoted
 from talekeeper.manifest.points.point import Rule, Scene
+from talekeeper.manifest.wording import quoted
 
 
 def names_once(key: str) -> Rule:

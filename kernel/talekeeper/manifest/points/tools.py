@@ -49,6 +49,7 @@ def _descriptions(scene: Scene) -> Iterator[Finding]:
 POINT = Point(
     name="tools",
     about="Functions the narrator's model may call.",
+    noun="tool",
     shape=list[Tool],
     rules=(names_once("name"), needs_code, schemas_hold("parameters"), _kernel_names, _descriptions),
     named_by="name",

@@ -1,0 +1,156 @@
+"""`validate-plugin`: checks manifests and says everything that is wrong with them, with file, line and cure.
+
+A console script of its own as well as a command of `talekeeper`. What is heavy is imported once a target is known.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from talekeeper.cli.options import Common
+
+if TYPE_CHECKING:
+    from talekeeper.manifest.outcome import Report
+
+_STYLES: Mapping[str, Callable[[str], str]] = {
+    "place": partial(click.style, bold=True),
+    "error": partial(click.style, fg="red", bold=True),
+    "warning": partial(click.style, fg="yellow", bold=True),
+    "hint": partial(click.style, fg="cyan"),
+    "ok": partial(click.style, fg="green"),
+    "dim": partial(click.style, dim=True),
+}
+
+
+def _explain(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
+    if name is None:
+        return
+    from talekeeper.manifest.codes import BY_ID  # noqa: PLC0415 - --help needs no codes
+    from talekeeper.manifest.suggest import did_you_mean  # noqa: PLC0415 - as above
+
+    code = BY_ID.get(name.upper())
+    if code is None:
+        hint = did_you_mean(name.upper(), BY_ID)
+        raise click.BadParameter(f"there is no code {name!r}{'; ' + hint if hint else ''}")
+    paragraphs = (f"{code.id} ({code.severity}): {code.title}", code.rule, code.cure)
+    click.echo("\n\n".join(click.wrap_text(it, width=88) for it in paragraphs))
+    ctx.exit(0)
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click calls it
+    if asked:
+        from talekeeper.manifest.published import json_text  # noqa: PLC0415 - as above
+
+        click.echo(json_text(), nl=False)
+        ctx.exit(0)
+
+
+@click.command(
+    "validate-plugin",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example:  validate-plugin lorebook/plugin.toml dist/lorebook-0.1.0-py3-none-any.whl",
+)
+@click.argument("targets", metavar="TARGET...", nargs=-1)
+@click.option("--format", "form", type=click.Choice(["text", "json", "github"]), help="How to print.  [default: text]")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--strict", is_flag=True, help="Warnings count as findings.")
+@click.option("--imports", is_flag=True, help="Also run the plugin's code and compare it with its manifest.")
+@click.option("--api", type=click.IntRange(min=1), metavar="N", help="Check as a host of manifest level N would.")
+@click.option(
+    "--explain",
+    metavar="CODE",
+    is_eager=True,
+    expose_value=False,
+    callback=_explain,
+    help="Say what a code means and how to satisfy its rule.",
+)
+@click.option(
+    "--print-schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of manifests.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    form: str | None,
+    api: int | None,
+    *,
+    as_json: bool,
+    strict: bool,
+    imports: bool,
+) -> None:
+    """Check a plugin's manifest.
+
+    A TARGET is a plugin.toml, a folder, a wheel, or the name of an installed distribution. Exits with 0 when there is
+    nothing to say, 1 when there are findings, 2 when a target cannot be read.
+    """
+    if not targets:
+        raise click.UsageError("name at least one file, folder, wheel or installed distribution", ctx)
+    reports = _reports(targets, _level(api), imports=imports)
+    shared = ctx.find_object(Common)
+    _print(reports, "json" if as_json or (shared and shared.as_json and not form) else form or "text")
+    ctx.exit(_exit_code(reports, strict=strict))
+
+
+def _reports(targets: Sequence[str], level: int, *, imports: bool) -> list[Report]:
+    # Looking for pydantic's own plugins reads the metadata of every installed distribution; a validator needs none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from talekeeper.manifest.targets import report  # noqa: PLC0415 - --help needs no pydantic
+
+    reports = [report(target, level=level) for target in targets]
+    if imports:
+        from talekeeper.cli.validate_code import with_code  # noqa: PLC0415 - only when asked to run code
+
+        reports = [with_code(it) for it in reports]
+    return reports
+
+
+def _level(asked: int | None) -> int:
+    from talekeeper.manifest.level import LEVEL  # noqa: PLC0415 - as above
+
+    if asked is not None and asked > LEVEL:
+        raise click.BadParameter(f"this Talekeeper knows levels up to {LEVEL}", param_hint="--api")
+    return asked or LEVEL
+
+
+def _print(reports: Sequence[Report], form: str) -> None:
+    from talekeeper.manifest import present  # noqa: PLC0415 - as above
+
+    if form == "json":
+        click.echo(present.as_json(reports))
+        return
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    paint = _paint if colour else present.plain
+    for line in present.as_github(reports) if form == "github" else present.as_text(reports, paint):
+        click.echo(line)
+
+
+def _paint(text: str, style: str) -> str:
+    return _STYLES[style](text)
+
+
+def _exit_code(reports: Sequence[Report], *, strict: bool) -> int:
+    diagnostics = [it for report in reports for it in report.diagnostics]
+    if any(report.unreadable for report in reports) or any(it.code == "TK001" for it in diagnostics):
+        return 2
+    return 1 if any(strict or it.severity == "error" for it in diagnostics) else 0
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its escape, not a fault.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    command.main(prog_name="validate-plugin", color=False if os.environ.get("NO_COLOR") else None)

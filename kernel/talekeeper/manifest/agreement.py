@@ -1,0 +1,52 @@
+"""Does a manifest agree with where it was found: entry point, distribution, folder?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from talekeeper.manifest.codes import packaging as codes
+from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.table import Table
+from talekeeper.manifest.wording import listed, quoted
+
+
+class Expected(NamedTuple):
+    """What a manifest should agree with, as far as it is known.
+
+    `announced`: the names of its entry points, of which the id must be one; `version`: its distribution's; `folder`:
+    the name of its folder, where that is all it is found by.
+    """
+
+    announced: tuple[str, ...] = ()
+    version: str = ""
+    folder: str = ""
+
+
+NOTHING = Expected()
+
+
+def agrees(plugin: Table, expected: Expected) -> Iterator[Finding]:
+    """What the `[plugin]` table says otherwise."""
+    name = plugin.text("id")
+    if name and expected.announced and name not in expected.announced:
+        names = listed([quoted(it) for it in expected.announced], "or")
+        message = f"id is {quoted(name)}, but the plugin is announced as {names}"
+        yield Finding(codes.ENTRY_POINT_NAME, plugin.at("id"), message)
+    if name and expected.folder and name != expected.folder:
+        message = f"id is {quoted(name)}, but the folder is called {quoted(expected.folder)}"
+        yield Finding(codes.FOLDER_NAME, plugin.at("id"), message)
+    version = plugin.text("version")
+    if version and expected.version and not _same(version, expected.version):
+        message = f"version is {quoted(version)}, but the distribution's is {quoted(expected.version)}"
+        yield Finding(codes.OTHER_VERSION, plugin.at("version"), message)
+
+
+def _same(one: str, other: str) -> bool:
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - only distributions have a version to compare
+
+    try:
+        return Version(one) == Version(other)
+    except InvalidVersion:
+        # The version's own rule says so.
+        return True

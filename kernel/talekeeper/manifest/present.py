@@ -1,0 +1,133 @@
+"""Reports as text with excerpts, as JSON, as GitHub workflow commands."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from talekeeper.manifest.declared import PluginManifest
+from talekeeper.manifest.diagnostic import Diagnostic
+from talekeeper.manifest.outcome import Report
+from talekeeper.manifest.wording import listed, visible
+
+Paint = Callable[[str, str], str]
+"""Puts a style ("place", "error", "warning", "dim", "hint", "ok") on a text; a plain terminal gets the text alone."""
+
+_BEFORE, _SHOWN = 60, 110
+"""Characters of a long line shown before the fault, and in all."""
+
+
+def plain(text: str, _style: str) -> str:
+    """Paints nothing."""
+    return text
+
+
+def as_text(reports: Sequence[Report], paint: Paint = plain) -> Iterator[str]:
+    """Lines for people: each diagnostic with its excerpt, a line for each sound manifest, the count."""
+    for report in reports:
+        if report.unreadable:
+            yield f"{paint(visible(report.target), 'place')}: {report.unreadable}"
+        for one in report.examined:
+            for diagnostic in one.checked.diagnostics:
+                yield from _diagnostic(diagnostic, one.checked.text, paint)
+            if one.checked.manifest is not None:
+                yield f"{paint(visible(one.file), 'place')}: {paint('ok', 'ok')}, {_summary(one.checked.manifest)}"
+    yield count(reports)
+
+
+def count(reports: Sequence[Report]) -> str:
+    """`2 manifests: 1 error, 3 warnings`."""
+    found = [it.severity for report in reports for it in report.diagnostics]
+    manifests = sum(1 for report in reports for one in report.examined if one.checked.text or one.checked.manifest)
+    errors, warnings = found.count("error"), found.count("warning")
+    return f"{_plural(manifests, 'manifest')}: {_plural(errors, 'error')}, {_plural(warnings, 'warning')}"
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """One document: the targets in order, their manifests, the diagnostics of each."""
+    document: dict[str, Any] = {
+        "targets": [
+            {
+                "target": report.target,
+                "unreadable": report.unreadable,
+                "manifests": [
+                    {
+                        "file": one.file,
+                        "id": one.checked.id,
+                        "valid": one.checked.holds,
+                        "diagnostics": [it.as_json() for it in one.checked.diagnostics],
+                    }
+                    for one in report.examined
+                ],
+            }
+            for report in reports
+        ]
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def as_github(reports: Sequence[Report]) -> Iterator[str]:
+    """Workflow commands, which a pull request shows beside the line they are about."""
+    for report in reports:
+        if report.unreadable:
+            yield f"::error title=validate-plugin::{_escaped(f'{report.target}: {report.unreadable}')}"
+        for it in report.diagnostics:
+            place = f",line={it.line},col={it.column},endColumn={it.end_column}" if it.line else ""
+            text = f"{it.message}\n{it.hint}" if it.hint else it.message
+            yield f"::{it.severity} file={_property(it.file)}{place},title={it.code}::{_escaped(text)}"
+
+
+def _diagnostic(it: Diagnostic, text: str, paint: Paint) -> Iterator[str]:
+    kind = "" if it.severity == "error" else "(warning) "
+    yield f"{paint(visible(it.where), 'place')}: {paint(it.code, it.severity)} {kind}{it.message}"
+    lines = text.split("\n")
+    margin = " " * 5
+    if 0 < it.line <= len(lines):
+        shown, carets = _excerpt(lines[it.line - 1], it.column, it.end_column)
+        yield paint(f"{it.line:>4} | ", "dim") + shown
+        yield paint(f"{margin}| ", "dim") + paint(carets, it.severity)
+    if it.hint:
+        yield f"   = {paint(visible(it.hint), 'hint')}"
+    yield paint(f"   = explain: validate-plugin --explain {it.code}", "dim")
+
+
+def _excerpt(line: str, column: int, end_column: int) -> tuple[str, str]:
+    """The line, or the part of it around the fault, and the carets that stand under the fault."""
+    pieces = [" " if it == "\t" else visible(it) for it in line]
+    first = max(0, column - 1 - _BEFORE) if len(pieces) > _SHOWN else 0
+    last = min(len(pieces), first + _SHOWN)
+    lead = "…" if first else ""
+    widths = [_width(it) for it in pieces]
+    stop = min(max(end_column, column + 1) - 1, last)
+    before = len(lead) + sum(widths[first : column - 1])
+    shown = lead + "".join(pieces[first:last]) + ("…" if last < len(pieces) else "")
+    return shown.rstrip(), " " * before + "^" * max(1, sum(widths[column - 1 : stop]))
+
+
+def _width(piece: str) -> int:
+    """The columns a character takes on a terminal; an escape takes its length."""
+    if len(piece) > 1:
+        return len(piece)
+    if unicodedata.combining(piece):
+        return 0
+    return 2 if unicodedata.east_asian_width(piece) in "WF" else 1
+
+
+def _summary(manifest: PluginManifest) -> str:
+    fed = [f"{it.name}.{name}" for it in manifest.data if it.search for name in it.search.text]
+    reads = f"memory-search reads {listed(fed)}" if fed else "it feeds no search"
+    return f"{manifest.id} {manifest.version}; {visible(reads)}"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

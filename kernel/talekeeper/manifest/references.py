@@ -1,0 +1,101 @@
+"""Where the subschemas of a schema are, and whether its references lead anywhere and come to an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from talekeeper.manifest.table import is_array, is_table
+
+_ONE = frozenset(
+    {"additionalProperties", "contains", "contentSchema", "else", "if", "items", "not", "propertyNames", "then"}
+    | {"unevaluatedItems", "unevaluatedProperties"}
+)
+_MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+_SAME_PLACE = frozenset({"allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
+"""The keywords whose subschemas are asked about the very value the schema itself is asked about."""
+
+Schema = Mapping[str, Any]
+
+
+def subschemas(schema: Schema) -> Iterator[Schema]:
+    """The schema itself and every schema within it, at any depth."""
+    waiting = [schema]
+    while waiting:
+        here = waiting.pop()
+        yield here
+        for keyword in here:
+            waiting.extend(_under(here, keyword))
+
+
+def references(schema: Schema) -> Iterator[str]:
+    """Every `$ref` and `$dynamicRef`."""
+    for part in subschemas(schema):
+        for keyword in ("$ref", "$dynamicRef"):
+            if isinstance(part.get(keyword), str):
+                yield part[keyword]
+
+
+def resolve(schema: Schema, reference: str) -> Schema | None:
+    """The subschema that a reference within the same document leads to: a JSON pointer or an anchor, after `#`."""
+    fragment = reference.removeprefix("#")
+    if fragment and not fragment.startswith("/"):
+        return next(
+            (it for it in subschemas(schema) if fragment in (it.get("$anchor"), it.get("$dynamicAnchor"))), None
+        )
+    here: Any = schema
+    for step in fragment.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if is_array(here):
+            here = here[int(key)] if key.isdecimal() and int(key) < len(here) else None
+        else:
+            here = here.get(key) if is_table(here) else None
+    return here if is_table(here) else None
+
+
+def endless(schema: Schema) -> bool:
+    """Whether some value would be asked about by the same subschema again and again, without getting any smaller."""
+    done: set[int] = set()
+    return any(_returns(schema, part, done) for part in subschemas(schema))
+
+
+def _returns(schema: Schema, start: Schema, done: set[int]) -> bool:
+    """Depth-first search for a cycle; `open` holds what is being looked at, `done` what leads to none."""
+    open_: list[int] = []
+    stack: list[tuple[Schema, Iterator[Schema]]] = [(start, _asked_alike(schema, start))]
+    while stack:
+        part, inner = stack[-1]
+        if id(part) not in open_:
+            open_.append(id(part))
+        following = next(inner, None)
+        if following is None:
+            done.add(id(part))
+            open_.pop()
+            stack.pop()
+        elif id(following) in open_:
+            return True
+        elif id(following) not in done:
+            stack.append((following, _asked_alike(schema, following)))
+    return False
+
+
+def _asked_alike(schema: Schema, part: Schema) -> Iterator[Schema]:
+    for keyword in ("$ref", "$dynamicRef"):
+        target = resolve(schema, part[keyword]) if isinstance(part.get(keyword), str) else None
+        if target is not None:
+            yield target
+    for keyword in _SAME_PLACE:
+        yield from _under(part, keyword)
+
+
+def _under(part: Schema, keyword: str) -> Iterator[Schema]:
+    value = part.get(keyword)
+    inner: list[Any] = []
+    if keyword in _ONE:
+        inner = [value]
+    elif keyword in _MANY and is_array(value):
+        inner = value
+    elif keyword in _NAMED and is_table(value):
+        inner = list(value.values())
+    yield from (it for it in inner if is_table(it))

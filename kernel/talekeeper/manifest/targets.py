@@ -1,0 +1,107 @@
+"""What `validate-plugin` is pointed at: a file, a folder, a wheel, an installed distribution → checked manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from talekeeper.manifest.agreement import Expected
+from talekeeper.manifest.check import FILE_NAME, check_file
+from talekeeper.manifest.codes import packaging as codes
+from talekeeper.manifest.company import in_company
+from talekeeper.manifest.level import LEVEL
+from talekeeper.manifest.outcome import Examined, Report, about
+from talekeeper.manifest.project import GROUP, Project, ends_with, keeps_manifest, project_around, project_at
+from talekeeper.manifest.wording import quoted, visible
+
+_DEPTH = 4
+_MOST_FOLDERS = 5_000
+_NOT_SOURCES = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
+
+
+def report(target: str, *, level: int = LEVEL) -> Report:
+    """Checks everything a target names. Never raises for what the target holds, and imports none of its code."""
+    path = Path(target)
+    try:
+        if path.is_dir():
+            return _folder(target, path, level)
+        if path.suffix == ".whl" and path.exists():
+            from talekeeper.manifest.distributions import wheel  # noqa: PLC0415 - zipfile and metadata, for few targets
+
+            return Report(target, wheel(target, path, level))
+        if path.exists():
+            return Report(target, list(_manifest(target, path, level)))
+        from talekeeper.manifest.distributions import installed  # noqa: PLC0415 - as above
+
+        found = installed(target, level)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return Report(target, [], f"cannot be read: {visible(reason).lower()}")
+    if found is None:
+        return Report(target, [], "there is no such file, folder or installed distribution")
+    return Report(target, found)
+
+
+def _folder(target: str, path: Path, level: int) -> Report:
+    if (path / FILE_NAME).is_file():
+        return Report(target, list(_manifest(str(path / FILE_NAME), path / FILE_NAME, level)))
+    roots = sorted(_roots(path))
+    project = project_at(path)
+    examined: list[Examined] = []
+    if project and project.announced:
+        examined += _lacking(project, roots, path)
+        roots = [root for root in roots if project.names_of(root.resolve())]
+    for root in roots:
+        examined += _manifest(str(root / FILE_NAME), root / FILE_NAME, level)
+    if not examined:
+        return Report(target, [], f"there is no {FILE_NAME} in this folder or below it")
+    return Report(target, in_company(examined))
+
+
+def _roots(folder: Path) -> Iterator[Path]:
+    """The folders below, not too deep, that hold a manifest."""
+    waiting, seen = [(folder, 0)], 0
+    while waiting and seen < _MOST_FOLDERS:
+        here, depth = waiting.pop()
+        seen += 1
+        if (here / FILE_NAME).is_file():
+            yield here
+        elif depth < _DEPTH:
+            waiting.extend((inner, depth + 1) for inner in here.iterdir() if _is_source(inner))
+
+
+def _is_source(folder: Path) -> bool:
+    usual = not folder.name.startswith(".") and folder.name not in _NOT_SOURCES
+    return usual and folder.is_dir() and not folder.is_symlink()
+
+
+def _lacking(project: Project, roots: list[Path], shown: Path) -> Iterator[Examined]:
+    for name, value in project.announced.items():
+        if not any(ends_with(root.resolve(), value) for root in roots):
+            message = f"the entry point {quoted(name)} announces {quoted(value)}, and no such package has a {FILE_NAME}"
+            yield about(codes.NO_MANIFEST, str(shown / "pyproject.toml"), message)
+
+
+def _manifest(shown: str, path: Path, level: int) -> Iterator[Examined]:
+    """The manifest at a path, and what the project around it has to do with it."""
+    root = path.parent.resolve()
+    project = project_around(root) if path.name == FILE_NAME else None
+    names = project.names_of(root) if project else []
+    near = project is not None and root.parent in (project.root, project.root / "src") and project.is_installable
+    expected = Expected(announced=tuple(names))
+    if path.name == FILE_NAME and not names and not near:
+        expected = Expected(folder=root.name)
+    package = root.name if root.name.isidentifier() else ""
+    yield Examined(shown, check_file(path, expected=expected, shown=shown, level=level), root, package)
+    if project and (names or near):
+        yield from _packed(project, root, announced=bool(names))
+
+
+def _packed(project: Project, package: Path, *, announced: bool) -> Iterator[Examined]:
+    file = str(project.root / "pyproject.toml")
+    if not announced:
+        message = f"the package {quoted(package.name)} is not announced under {quoted(GROUP)}"
+        yield about(codes.NO_ENTRY_POINT, file, message)
+    if not keeps_manifest(project, package):
+        message = f"nothing says that {quoted(package.name)} has {FILE_NAME} in the wheel"
+        yield about(codes.NOT_PACKAGED, file, message)

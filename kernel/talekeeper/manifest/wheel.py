@@ -1,0 +1,125 @@
+"""A wheel: opened without trusting a name in it, read without unpacking it to disk."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections import Counter
+from importlib.metadata import Distribution
+from pathlib import Path
+
+from talekeeper.manifest.package import PathRefused, matches, refuse_unsafe
+from talekeeper.manifest.wording import quoted, visible
+
+MOST_MEMBERS = 20_000
+LARGEST_MEMBER = 64 * 1024 * 1024
+
+
+class WheelRefused(Exception):
+    """The archive is not one that pip should be given; the text says why."""
+
+
+class Wheel(Distribution):
+    """An open wheel, with the metadata every distribution has; `close` it.
+
+    Raises WheelRefused for what is no sound archive, OSError when the file cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+            raise WheelRefused(f"it is not a zip archive: {visible(str(error)).lower()}") from None
+        try:
+            self.files_within = _checked_members(self._zip)
+            self._info = _info_folder(self.files_within)
+        except WheelRefused:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the archive."""
+        self._zip.close()
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The first `limit` bytes of a member. Raises WheelRefused when it is damaged or encrypted."""
+        try:
+            with self._zip.open(name) as file:
+                return file.read(limit)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+            raise WheelRefused(f"{quoted(name)} cannot be read: {visible(str(error)).lower()}") from None
+
+    def unpack(self, folder: Path) -> None:
+        """Writes all files below an empty folder. Names have been checked, so none leads out of it."""
+        for name in self.files_within:
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(self.read(name, LARGEST_MEMBER))
+
+    def read_text(self, filename: str) -> str | None:
+        """A file of the `.dist-info` folder, None when it is absent; what `Distribution` builds everything on."""
+        name = f"{self._info}/{filename}"
+        return self.read(name, LARGEST_MEMBER).decode(errors="replace") if name in self.files_within else None
+
+    def locate_file(self, path: object) -> Path:
+        """Where a file of the distribution would be; nothing is there, it is all in the archive."""
+        return self._path / str(path)
+
+
+class WheelPackage:
+    """A package within a wheel; see `package.Package`."""
+
+    def __init__(self, wheel: Wheel, folder: str) -> None:
+        self._wheel = wheel
+        self._folder = folder
+
+    def has(self, path: str) -> bool:
+        """See `Package.has`."""
+        refuse_unsafe(path)
+        return self._name(path) in self._wheel.files_within
+
+    def read(self, path: str, limit: int) -> bytes:
+        """See `Package.read`."""
+        return self._wheel.read(self._name(path), limit)
+
+    def matching(self, pattern: str) -> list[str]:
+        """See `Package.matching`."""
+        refuse_unsafe(pattern)
+        start = f"{self._folder}/"
+        inside = (name.removeprefix(start) for name in self._wheel.files_within if name.startswith(start))
+        return sorted(path for path in inside if matches(path, pattern))
+
+    def _name(self, path: str) -> str:
+        parts = [part for part in path.split("/") if part not in {"", "."}]
+        return "/".join([self._folder, *parts])
+
+
+def _checked_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    members = [it for it in archive.infolist() if not it.is_dir()]
+    if len(members) > MOST_MEMBERS:
+        raise WheelRefused(f"it has more than {MOST_MEMBERS:,} files")
+    for member in members:
+        try:
+            refuse_unsafe(member.filename)
+        except PathRefused as refusal:
+            raise WheelRefused(f"{quoted(member.filename)} leads out of the archive: {refusal}") from None
+        if member.file_size > LARGEST_MEMBER:
+            raise WheelRefused(f"{quoted(member.filename)} unpacks to more than {LARGEST_MEMBER // 1024 // 1024} MiB")
+        if member.external_attr >> 28 == _SYMBOLIC_LINK:
+            raise WheelRefused(f"{quoted(member.filename)} is a symbolic link")
+    twice = [name for name, count in Counter(it.filename for it in members).items() if count > 1]
+    if twice:
+        raise WheelRefused(f"{quoted(twice[0])} is in it twice")
+    return {it.filename: it for it in members}
+
+
+_SYMBOLIC_LINK = 0o12
+"""The file type of a link, as Unix writes it into the upper bits of a member's attributes."""
+
+
+def _info_folder(members: dict[str, zipfile.ZipInfo]) -> str:
+    folders = {name.split("/")[0] for name in members if name.split("/")[0].endswith(".dist-info")}
+    if len(folders) != 1:
+        raise WheelRefused(f"it has {len(folders)} .dist-info folders, expected one")
+    return folders.pop()

@@ -1,0 +1,74 @@
+"""Writes what is generated from the manifest's model and codes; `--check` only says whether the files are up to date.
+
+schema/v1/plugin.schema.json        the JSON Schema editors use
+schema/plugin-manifest.md           the same as a page
+docs/reference/diagnostics.md       every code with its rule, its cure and an example of what validate-plugin prints
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from talekeeper.manifest.codes import BY_ID
+from talekeeper.manifest.published import FILE, json_text
+from talekeeper.manifest.reference import reference_text
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "manifest" / "golden"
+
+FAMILIES = {
+    "TK0": "File and syntax",
+    "TK1": "Identity and versions",
+    "TK2": "Contributions",
+    "TK3": "Across files",
+    "TK4": "Packaging",
+    "TK5": "Code, with `--imports`",
+    "TK9": "Style",
+}
+
+INTRODUCTION = """# Diagnostics
+
+What `validate-plugin` and the host say of a manifest, code by code. An error keeps a plugin out; a warning does not.
+Numbers are never used again for another rule. `validate-plugin --explain CODE` prints the same text.
+"""
+
+
+def outputs() -> dict[Path, str]:
+    """Path → text of every generated file."""
+    return {
+        ROOT / FILE: json_text(),
+        ROOT / "schema" / "plugin-manifest.md": reference_text(),
+        ROOT / "docs" / "reference" / "diagnostics.md": diagnostics_text(),
+    }
+
+
+def diagnostics_text() -> str:
+    """The page of all codes, family by family."""
+    parts = [INTRODUCTION]
+    for family, title in FAMILIES.items():
+        parts.append(f"## {family}: {title}\n")
+        for code in BY_ID.values():
+            if code.id.startswith(family):
+                example = (GOLDEN / f"{code.id}.txt").read_text(encoding="utf-8").rstrip("\n")
+                parts.append(
+                    f"### {code.id}\n\n*{code.severity}*: {code.title}.\n\n{code.rule}\n\n"
+                    f"**Cure.** {code.cure}\n\n```text\n{example}\n```\n"
+                )
+    return "\n".join(parts)
+
+
+def main() -> int:
+    """Writes the files, or with `--check` compares them; 1 when one is not as it would be written."""
+    stale = [path for path, text in outputs().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    if "--check" not in sys.argv[1:]:
+        for path in stale:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(outputs()[path], encoding="utf-8")
+    for path in stale:
+        print(f"{path.relative_to(ROOT)}: {'out of date' if '--check' in sys.argv[1:] else 'written'}")
+    return 1 if stale and "--check" in sys.argv[1:] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
