@@ -22,10 +22,8 @@ from talekeeper.plugins.border import (
     ImportReport,
     Json,
     MessageView,
-    RankedText,
     Record,
     ScoredRecord,
-    TermShare,
 )
 from talekeeper.plugins.hooks import Called, Importer, Migration, Registry, hookimpl
 from talekeeper.plugins.offered import (
@@ -39,6 +37,7 @@ from talekeeper.plugins.offered import (
     Search,
     SessionView,
 )
+from talekeeper.search import RankedText, TermScore
 from talekeeper.story import ROOT, Coordinate
 
 __all__ = [
@@ -75,7 +74,7 @@ __all__ = [
     "SessionView",
     "Skip",
     "TalekeeperError",
-    "TermShare",
+    "TermScore",
     "UserError",
     "hookimpl",
 ]

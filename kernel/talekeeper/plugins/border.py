@@ -6,13 +6,16 @@ The kernel makes them (or a plugin does, to hand something back); `talekeeper.ap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from talekeeper.search import TermScore
 from talekeeper.story import ROOT, Coordinate
 
 Json = Any
 """None, bool, int, finite float, str, or lists and string-keyed mappings of these."""
+
+_ALWAYS = frozenset({"source", "id", "turn", "text", "score", "matched"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +55,13 @@ class Also:
 
 
 @dataclass(frozen=True, slots=True)
-class TermShare:
-    """How one term made its part of a hit's lexical score (BM25); `near_tf` is what the neighbours lent."""
-
-    term: str
-    tf: float
-    near_tf: float
-    df: int
-    idf: float
-    contribution: float
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """One result of memory-search, best first in its answer.
 
     `source` is `recall` for messages, else `archival:plugin_data` or `recall:plugin_data` with `plugin` and
     `namespace`. `turn` is None where no turn is known; `turn_from` is given by what covers a range ending at `turn`.
-    `text` is an excerpt. `near` are terms only the neighbouring messages hold. `why` is filled when asked for.
+    `text` is an excerpt. `near` are terms only the neighbouring messages hold. `in_prompt` says that the narrator's
+    history shows the message already. `why` is filled when asked for.
     """
 
     source: str
@@ -86,7 +78,13 @@ class Hit:
     authority: str = ""
     near: tuple[str, ...] = ()
     also: tuple[Also, ...] = ()
-    why: tuple[TermShare, ...] = ()
+    in_prompt: bool = False
+    why: tuple[TermScore, ...] = ()
+
+    def as_json(self) -> dict[str, Json]:
+        """The object in `results`; what is empty is left out, `turn` and `matched` apart."""
+        kept = {name: value for name, value in asdict(self).items() if value or name in _ALWAYS}
+        return {**kept, **{name: list(kept[name]) for name in ("matched", "near", "also", "why") if name in kept}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +103,16 @@ class Answer:
     indexing: tuple[str, ...] = ()
     hint: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class RankedText:
-    """One of the texts given to `ctx.search.rank_texts`, by its place in the list.
-
-    `share` is matched / query terms, `coverage` the same by rarity weight; both 0..1.
-    """
-
-    index: int
-    score: float
-    matched: tuple[str, ...]
-    share: float
-    coverage: float
+    def as_json(self) -> dict[str, Json]:
+        """What a model or program is given; `degraded`, `indexing` and `hint` only where there is something to say."""
+        said = {"degraded": self.degraded, "indexing": list(self.indexing), "hint": self.hint}
+        return {
+            "results": [hit.as_json() for hit in self.results],
+            "mode": self.mode,
+            "searched": self.searched,
+            "unavailable": dict(self.unavailable),
+            **{name: value for name, value in said.items() if value},
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 from talekeeper.clock import Clock, iso
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PluginError, StoreError
+from talekeeper.manifest.declared import Namespace
 from talekeeper.plugins import enablement, faults, namespaces, settings
 from talekeeper.plugins.discovery import discover, installed
 from talekeeper.plugins.explain import Explanation, explain
@@ -48,6 +49,7 @@ class Host:
         self._entries = entries
         self._plugins: tuple[Plugin, ...] | None = None
         self._failed: dict[str, str] = {}
+        self._ready: set[Address] = set()
         self.guard = Guard(deadlines, strict=self._switches.strict)
         self._loader = Loader(self.guard)
         self._preparer = Preparer(story, clock, self.guard, self.functions)
@@ -95,6 +97,8 @@ class Host:
         if plugin.state is not State.VALID:
             raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
         self._failed.pop(plugin_id, None)
+        self._preparer.begin_again()
+        self._ready.clear()
 
         def enable(tx: Tx) -> None:
             enablement.switch(tx, plugin_id, on=True, at=self._now(), workspace=workspace)
@@ -117,6 +121,7 @@ class Host:
         """Changes which plugins a session has; what it says counts over workspace and home."""
         added = {plugin_id: self.plugin(plugin_id) for plugin_id in add}
         removed = frozenset(remove)
+        self._ready.discard(address)
 
         def change(tx: Tx) -> Session:
             before = self._story.session(address, tx=tx).plugins
@@ -137,12 +142,28 @@ class Host:
     def prepare(self, address: Address) -> None:
         """Brings the data of a session's working plugins to their manifests: migrations, changed tables, seeds.
 
-        Called when a session is opened; a plugin for which it fails becomes `failed`, the others go on.
+        A plugin for which it fails becomes `failed`, the others go on.
         """
         session = self._story.session(address)
         self._failed |= self._preparer.prepare(self.roster(session=session).working, session)
 
-    # Functions and settings
+    def ready(self, address: Address) -> None:
+        """Prepares a session once in this process; whatever uses a session's plugins calls it first."""
+        if address not in self._ready:
+            self.prepare(address)
+            self._ready.add(address)
+
+    # Functions, namespaces and settings
+
+    def namespace(self, path: str) -> Namespace:
+        """The declared namespace `plugin/namespace`, whether its plugin is on or off; raises NotFound."""
+        plugin_id, _, name = path.partition("/")
+        declared = self.plugin(plugin_id).declared.data
+        for namespace in declared:
+            if namespace.name == name:
+                return namespace
+        known = ", ".join(namespace.path for namespace in declared) or "no namespace"
+        raise NotFound(f"there is no namespace {path!r}", cure=f"plugin {plugin_id!r} has {known}")
 
     def functions(self, plugin: Plugin) -> Functions:
         """What the plugin's code registers, by (point, name); loads it when it is not loaded.

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from talekeeper.clock import Clock
-from talekeeper.plugins.border import Answer, Json, MessageView, RankedText, Record, ScoredRecord
+from talekeeper.plugins.border import Answer, Json, MessageView, Record, ScoredRecord
+from talekeeper.search import RankedText
 
 Order = Literal["oldest", "newest", "key"]
 """By place in the story and time of writing, the same backwards, or by key."""

@@ -31,6 +31,11 @@ class Preparer:
         self._done: set[tuple[str, str, Scope]] = set()
         self._lock = threading.Lock()
 
+    def begin_again(self) -> None:
+        """Forgets what it prepared: manifests may have changed."""
+        with self._lock:
+            self._done.clear()
+
     def prepare(self, plugins: Iterable[Plugin], session: Session) -> dict[str, str]:
         """Brings the data of plugins to their manifests; gives (plugin → reason) for those where that failed."""
         failed: dict[str, str] = {}
@@ -49,7 +54,7 @@ class Preparer:
         with self._lock:
             if done not in self._done:
                 self._declare(plugin, namespace, session.workspace)
-                if namespace.seed:
+                if namespace.seed and (namespace.scope != "preset" or session.preset):
                     self._seed(namespace, scope)
                 self._done.add(done)
 

@@ -1,0 +1,131 @@
+"""From a ranking to an answer: reads the row of every hit in the ranking's own snapshot and cuts its excerpt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from talekeeper.context.question import Question
+from talekeeper.context.resolve import MESSAGES, Searchable, Sources
+from talekeeper.context.rooms import Rooms
+from talekeeper.db import Tx
+from talekeeper.plugins.border import Also, Answer, Hit, Json
+from talekeeper.search import Kind, Ranked, Ranking, excerpt
+from talekeeper.story import Coordinate, Message, Record, Session
+from talekeeper.text import query_terms
+
+_LOST = "a found passage is not in the store; run talekeeper doctor --index"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One question on its way: the snapshot, who is asked, and `shown`, the messages the prompt has already."""
+
+    rooms: Rooms
+    tx: Tx
+    session: Session
+    at: Coordinate | None
+    asked: Question
+    sources: Sources
+    shown: Collection[str]
+
+
+def answer(asking: Asking, ranking: Ranking) -> Answer:
+    """The answer with everything that has to be said beside the results."""
+    hits = _hits(asking, ranking.hits)
+    pending = asking.rooms.story.indexing(asking.session.workspace, tx=asking.tx)
+    reached = [one.namespace for one in asking.sources.namespaces]
+    return Answer(
+        results=tuple(hits),
+        searched=ranking.searched,
+        degraded=_LOST if len(hits) < len(ranking.hits) else "",
+        unavailable=asking.sources.unavailable,
+        indexing=tuple(one.path for one in reached if (one.plugin, one.name) in pending),
+        hint="" if hits else _hint(asking.asked, ranking.searched),
+    )
+
+
+def _hits(asking: Asking, ranked: tuple[Ranked, ...]) -> list[Hit]:
+    address, tx = asking.session.address, asking.tx
+    ids = [one.key for one in ranked if one.kind is Kind.MESSAGE]
+    messages = asking.rooms.story.messages_by_id(address, ids, tx=tx)
+    searched = {(one.namespace.plugin, one.namespace.name): one for one in asking.sources.namespaces}
+    hits: list[Hit] = []
+    for one in ranked:
+        if one.kind is Kind.MESSAGE:
+            message = messages.get(one.key)
+            if message is not None:
+                hits.append(_of_message(asking, one, message))
+        else:
+            found = searched[one.plugin, one.namespace]
+            record = asking.rooms.story.records.get(found.namespace, found.scope, one.key, at=asking.at, tx=tx)
+            if record is not None:
+                hits.append(_of_record(asking, one, found, record))
+    return hits
+
+
+def _of_message(asking: Asking, one: Ranked, message: Message) -> Hit:
+    return Hit(
+        source=MESSAGES,
+        id=message.id,
+        turn=message.turn,
+        text=_excerpt(message.text, asking.asked),
+        score=one.score,
+        matched=one.matched,
+        speaker=message.speaker,
+        near=one.near,
+        also=_also(one),
+        in_prompt=message.id in asking.shown,
+        why=one.explanation,
+    )
+
+
+def _of_record(asking: Asking, one: Ranked, found: Searchable, record: Record) -> Hit:
+    search, value = found.search, record.value
+    covers = record.turn_from not in {record.turn, -1}
+    return Hit(
+        source=found.label,
+        id=record.key,
+        turn=_known(record.turn),
+        text=_excerpt("\n".join(text for name in search.text if (text := text_of(value, name))), asking.asked),
+        score=one.score,
+        matched=one.matched,
+        plugin=one.plugin,
+        namespace=one.namespace,
+        turn_from=record.turn_from if covers else None,
+        speaker=text_of(value, search.speaker),
+        title=text_of(value, search.title),
+        authority=text_of(value, "authority"),
+        also=_also(one),
+        why=one.explanation,
+    )
+
+
+def text_of(value: Mapping[str, Json], name: str | None) -> str:
+    """A property that is text; empty where it is not."""
+    found = value.get(name) if name else None
+    return found if isinstance(found, str) else ""
+
+
+def _also(one: Ranked) -> tuple[Also, ...]:
+    return tuple(Also(key, _known(turn)) for key, turn in one.also)
+
+
+def _known(turn: int) -> int | None:
+    return None if turn < 0 else turn
+
+
+def _excerpt(text: str, asked: Question) -> str:
+    return excerpt(text, " ".join(asked.texts))
+
+
+def _hint(asked: Question, searched: int) -> str:
+    if not any(query_terms(text) for text in asked.texts):
+        return "the query has no words; name people, places and things"
+    bounded = asked.turn_from is not None or asked.turn_to is not None
+    if not searched:
+        return "nothing lies between these turns" if bounded else "there is nothing to search here yet"
+    wider = "; leave out turn_from and turn_to" if bounded else "; search all" if asked.scope != "all" else ""
+    return (
+        f"no passage shares a word with the query: words are matched, not meaning; try names and other wordings{wider}"
+    )

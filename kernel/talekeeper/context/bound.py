@@ -1,0 +1,64 @@
+"""What one plugin's context is bound to: the session, the place in it, and who acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from talekeeper.context.lifetime import Lifetime
+from talekeeper.context.rooms import Rooms
+from talekeeper.errors import NotFound, PermissionDenied
+from talekeeper.identity import is_owner
+from talekeeper.manifest.declared import Namespace, PluginManifest
+from talekeeper.story import Coordinate, Scope, Session, scope_of
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch."""
+
+    rooms: Rooms
+    manifest: PluginManifest
+    session: Session
+    life: Lifetime
+    at: Coordinate | None = None
+    person: bool = False
+
+    def own(self, name: str) -> Namespace:
+        """A namespace to write; raises `PermissionDenied` for any but the plugin's declared ones."""
+        for namespace in self.manifest.data:
+            if name in {namespace.name, namespace.path}:
+                return namespace
+        if "/" in name and not name.startswith(f"{self.manifest.id}/"):
+            raise self._denied(f"it may not write {name}", "a plugin writes its own namespaces alone")
+        bare = name.rpartition("/")[2]
+        raise self._denied(f"it uses the namespace {bare!r}", f"declare [contributes.data.{bare}] in plugin.toml")
+
+    def readable(self, name: str) -> Namespace:
+        """A namespace to read: the plugin's own, or another's `plugin/namespace` that it declares to read."""
+        if "/" not in name or name.startswith(f"{self.manifest.id}/"):
+            return self.own(name)
+        if name not in self.manifest.permissions.get("read", ()):
+            raise self._denied(f"it reads {name}", f'add "{name}" to read under [permissions] in plugin.toml')
+        return self._others(name)
+
+    def scope(self, namespace: Namespace) -> Scope:
+        """Whose records of the namespace are meant; raises `NotFound` for a preset's in a session without one."""
+        if namespace.scope == "preset" and not self.session.preset:
+            raise NotFound(f"{namespace.path} belongs to a preset, and this session has none")
+        return scope_of(namespace, self.session)
+
+    def _others(self, name: str) -> Namespace:
+        plugin_id, _, bare = name.partition("/")
+        plugin = self.rooms.host.roster(session=self.session).by_id.get(plugin_id)
+        found = [one for one in plugin.declared.data if one.name == bare] if plugin and plugin.works else []
+        if not found:
+            raise NotFound(
+                f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
+            )
+        hidden = found[0].search is not None and found[0].search.visibility == "owner"
+        if hidden and not self.rooms.story.read(lambda tx: is_owner(tx, self.session.address)):
+            raise self._denied(f"it reads {name}", "only the owner may see that")
+        return found[0]
+
+    def _denied(self, what: str, cure: str) -> PermissionDenied:
+        return PermissionDenied(what, where=self.manifest.id, cure=cure, plugin=self.manifest.id)

@@ -1,0 +1,131 @@
+"""`ctx.data`: a plugin's records on the session's lineage, and batches of writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from talekeeper.context.bound import Bound
+from talekeeper.db import Tx
+from talekeeper.manifest.declared import Namespace
+from talekeeper.plugins.border import Json, Record
+from talekeeper.plugins.frozen import frozen, plain
+from talekeeper.plugins.offered import Order
+from talekeeper.story import Record as Stored
+from talekeeper.story.validation import check_value
+
+VALUE_BYTES = 4 * 1024 * 1024
+"""The most one record may take; a whole scene is under 10 KiB."""
+
+
+class NamespaceRecords:
+    """One namespace as it stands; see `offered.NamespaceData`."""
+
+    def __init__(self, bound: Bound, namespace: Namespace) -> None:
+        self._bound = bound
+        self._namespace = namespace
+        self._scope = bound.scope(namespace)
+
+    def get(self, key: str) -> Record | None:
+        """The live record of this key."""
+        self._bound.life.check()
+        found = self._bound.rooms.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
+        return None if found is None else shown(found)
+
+    def list(self, *, after: str | None = None, limit: int = 100, order: Order = "oldest") -> tuple[Record, ...]:
+        """At most `limit` live records."""
+        self._bound.life.check()
+        records = self._bound.rooms.story.records
+        found = records.list(self._namespace, self._scope, at=self._bound.at, after=after, limit=limit, order=order)
+        return tuple(shown(record) for record in found)
+
+    def count(self) -> int:
+        """How many live records there are."""
+        self._bound.life.check()
+        return self._bound.rooms.story.records.count(self._namespace, self._scope, at=self._bound.at)
+
+
+class Records:
+    """See `offered.Data`."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+
+    def __getitem__(self, namespace: str) -> NamespaceRecords:
+        self._bound.life.check()
+        return NamespaceRecords(self._bound, self._bound.readable(namespace))
+
+    @contextmanager
+    def batch(self) -> Iterator[Writes]:
+        """Applies what its block collects when the block ends well, in one transaction."""
+        self._bound.life.check()
+        writes = Writes(self._bound)
+        yield writes
+        writes.apply()
+
+
+class Writes:
+    """The writes of one batch; see `offered.Batch`."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+        self._steps: list[Callable[[Tx], object]] = []
+
+    def put(self, namespace: str, key: str, value: Mapping[str, Json]) -> None:
+        """Writes the record of this key."""
+        own, kept = self._checked(namespace, value)
+        records, scope, bound = self._bound.rooms.story.records, self._bound.scope(own), self._bound
+        self._steps.append(lambda tx: records.put(own, scope, key, kept, at=bound.at, person=bound.person, tx=tx))
+
+    def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "") -> None:
+        """Appends a record."""
+        own, kept = self._checked(namespace, value)
+        records, scope, bound = self._bound.rooms.story.records, self._bound.scope(own), self._bound
+        self._steps.append(
+            lambda tx: records.add(own, scope, kept, dedupe=dedupe or None, at=bound.at, person=bound.person, tx=tx)
+        )
+
+    def withdraw(self, namespace: str, key: str) -> None:
+        """Hides the record."""
+        own = self._own(namespace)
+        records, scope, bound = self._bound.rooms.story.records, self._bound.scope(own), self._bound
+        self._steps.append(lambda tx: records.withdraw(own, scope, key, at=bound.at, person=bound.person, tx=tx))
+
+    def forget(self, namespace: str, key: str) -> None:
+        """Blanks the record."""
+        own = self._own(namespace)
+        records, scope = self._bound.rooms.story.records, self._bound.scope(own)
+        self._steps.append(lambda tx: records.forget(own, scope, key, tx=tx))
+
+    def apply(self) -> None:
+        """Called once, at the end of the block."""
+        if self._steps:
+            with self._bound.life.held():
+                self._bound.rooms.story.write(self._run, name=f"a batch of {self._bound.manifest.id}")
+
+    def _run(self, tx: Tx) -> None:
+        for step in self._steps:
+            step(tx)
+
+    def _own(self, namespace: str) -> Namespace:
+        self._bound.life.check()
+        return self._bound.own(namespace)
+
+    def _checked(self, namespace: str, value: Mapping[str, Json]) -> tuple[Namespace, Json]:
+        own = self._own(namespace)
+        # Copied first: what the plugin does to its value afterwards changes nothing.
+        kept = plain(value, limit=VALUE_BYTES)
+        check_value(own, kept)
+        return own, kept
+
+
+def shown(record: Stored) -> Record:
+    """A stored record as a plugin sees it."""
+    return Record(
+        namespace=record.namespace,
+        key=record.key,
+        value=frozen(record.value),
+        coordinate=record.coordinate,
+        revision=record.revision,
+        withdrawn=record.withdrawn,
+    )

@@ -1,0 +1,167 @@
+"""Reads a file into a plugin's namespaces through one of its importers, a batch of records at a time.
+
+Run again over the same file it writes nothing twice: a record that is there with the same value is left, one that
+differs is kept as it is unless replacing is asked for, and one that was withdrawn or forgotten does not come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from talekeeper.context.bound import Bound
+from talekeeper.context.data import VALUE_BYTES
+from talekeeper.context.plugin_context import CallContext
+from talekeeper.context.rooms import Rooms
+from talekeeper.context.running import bind, working
+from talekeeper.db import Tx
+from talekeeper.errors import ImportFileError, LimitReached, ParameterError, PluginError
+from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest.package import matches
+from talekeeper.plugins import Call
+from talekeeper.plugins.border import Record
+from talekeeper.plugins.frozen import plain
+from talekeeper.plugins.hooks import Importer
+from talekeeper.story import Address
+from talekeeper.story.validation import check_value
+
+_AT_ONCE = 50
+
+
+@dataclass
+class Imported:
+    """How an import went, as keys in the file's order, `namespace/key`.
+
+    `kept` are there already and differ, `gone` were withdrawn or forgotten before, `left_out` has (what, why).
+    """
+
+    importer: str
+    added: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    def skipped(self, what: str, why: str) -> None:
+        """See `border.ImportReport`."""
+        self.left_out.append((str(what)[:200], str(why)[:300]))
+
+
+def importers_for(rooms: Rooms, address: Address, name: str) -> list[str]:
+    """`plugin/importer` of every working plugin's importer whose patterns match a file name, in the plugins' order."""
+    rooms.host.ready(address)
+    roster = rooms.host.roster(session=rooms.story.session(address))
+    return [
+        f"{plugin.id}/{entry['id']}"
+        for plugin in roster.working
+        for entry in plugin.declared.contributes.get("importers", ())
+        if any(matches(name.casefold(), pattern.casefold()) for pattern in entry["match"])
+    ]
+
+
+def run_importer(
+    rooms: Rooms,
+    address: Address,
+    path: str,
+    file: Path,
+    *,
+    replace: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Imported:
+    """Reads `file` with the importer `plugin/importer`; what is written is a person's act and holds on every branch.
+
+    `progress` is told how many records the file has given. Raises as `run_command` does, ImportFileError for a file
+    that cannot be opened, and LimitReached; what was read before stays.
+    """
+    plugin, name = working(rooms, address, path, "importers")
+    function: Importer = rooms.host.functions(plugin)["importers", name]
+    bound = bind(rooms, plugin, address)
+    context = CallContext(bound, plugin)
+    report = Imported(path)
+    call = Call(plugin.id, f"importer {name}", rooms.host.guard.deadlines.importer)
+    writer = _Writer(bound, report, replace=replace)
+    with _opened(file) as opened:
+        steps = rooms.host.guard.iterate(call, lambda: map(_checked, function(context, opened, report)), context)
+        batch: list[Record] = []
+        try:
+            for number, record in enumerate(steps, start=1):
+                batch.append(record)
+                if len(batch) == _AT_ONCE:
+                    full, batch = batch, []
+                    writer.write(full)
+                    if progress is not None:
+                        progress(number)
+        finally:
+            writer.write(batch)
+    return report
+
+
+class _Writer:
+    def __init__(self, bound: Bound, report: Imported, *, replace: bool) -> None:
+        self._records = bound.rooms.story.records
+        self._story = bound.rooms.story
+        self._bound = bound
+        self._report = report
+        self._replace = replace
+
+    def write(self, batch: list[Record]) -> None:
+        """Writes what fits its schema, in one transaction, and notes what became of each record."""
+        fitting = [(namespace, record) for record in batch if (namespace := self._fits(record)) is not None]
+        if not fitting:
+            return
+        fates, full = self._story.write(
+            lambda tx: self._write(tx, fitting), name=f"import with {self._report.importer}"
+        )
+        for fate, (_, record) in zip(fates, fitting, strict=False):
+            getattr(self._report, fate).append(f"{record.namespace}/{record.key}")
+        if full is not None:
+            raise full
+
+    def _fits(self, record: Record) -> Namespace | None:
+        namespace = self._bound.own(record.namespace)
+        try:
+            check_value(namespace, record.value)
+        except ParameterError as error:
+            self._report.skipped(f"{record.namespace}/{record.key}", str(error))
+            return None
+        return namespace
+
+    def _write(self, tx: Tx, batch: list[tuple[Namespace, Record]]) -> tuple[list[str], LimitReached | None]:
+        fates: list[str] = []
+        for namespace, record in batch:
+            try:
+                fates.append(self._put(tx, namespace, record))
+            except LimitReached as error:
+                return fates, error
+        return fates, None
+
+    def _put(self, tx: Tx, namespace: Namespace, record: Record) -> str:
+        scope = self._bound.scope(namespace)
+        standing = self._records.get(namespace, scope, record.key, tx=tx)
+        if standing is not None and standing.value == record.value:
+            return "unchanged"
+        if standing is not None and (namespace.append_only or not self._replace):
+            return "kept"
+        before = self._records.history(namespace, scope, record.key, tx=tx)
+        if standing is None and any(one.forgotten or (one.withdrawn and not self._replace) for one in before):
+            return "gone"
+        self._records.put(namespace, scope, record.key, record.value, person=True, tx=tx)
+        return "added" if standing is None else "replaced"
+
+
+def _checked(given: Any) -> Record:
+    if not isinstance(given, Record):
+        raise PluginError(f"it yields {type(given).__name__}, where a Record is expected")
+    return Record(str(given.namespace), str(given.key), plain(dict(given.value), limit=VALUE_BYTES))
+
+
+def _opened(file: Path) -> BinaryIO:
+    try:
+        if file.exists() and not file.is_file():
+            raise ImportFileError(str(file), None, "it is no regular file")
+        return file.open("rb")
+    except OSError as error:
+        raise ImportFileError(str(file), None, f"it cannot be opened: {error.strerror}") from error

@@ -1,0 +1,92 @@
+"""The tool memory-search: a session's messages and its plugins' declared data, ranked together.
+
+Arguments → `Question`; the plugins that work in the session, and who asks, give the sources; story gives the lineage;
+search ranks; the answer is read in the same snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from talekeeper.context.answering import Asking, answer
+from talekeeper.context.question import PARAMETERS, Question, question
+from talekeeper.context.resolve import Sources, resolve
+from talekeeper.context.rooms import Rooms
+from talekeeper.db import Tx
+from talekeeper.plugins.border import Answer
+from talekeeper.plugins.frozen import frozen
+from talekeeper.search import PartScope, Query
+from talekeeper.story import ROOT, Address, Coordinate, Session
+
+TOOL: Mapping[str, Any] = frozen(
+    {
+        "name": "memory-search",
+        "description": (
+            "Search what this story has said so far and the facts, lore and notes kept about it. Words are matched, not"
+            " meaning: give the names of people, places and things, and put other ways of saying it into wordings. You"
+            " get the best passages, the turn each belongs to, and where it comes from; nothing when no passage fits."
+        ),
+        "parameters": PARAMETERS,
+    }
+)
+
+
+def run(
+    rooms: Rooms,
+    address: Address,
+    arguments: Mapping[str, Any],
+    *,
+    running_turn: int | None = None,
+    shown: Collection[str] = (),
+    explain: bool = False,
+) -> dict[str, Any]:
+    """One call of the tool, as JSON. Raises `ParameterError` naming the field, and `NotFound` for the session.
+
+    Messages of `running_turn` and later are never results; `shown` are ids of messages the prompt has already;
+    `explain` adds `why` to every result: how each term made its part of the score.
+    """
+    asked = question(arguments)
+    return ask(rooms, address, asked, running_turn=running_turn, shown=shown, explain=explain).as_json()
+
+
+def ask(
+    rooms: Rooms,
+    address: Address,
+    asked: Question,
+    *,
+    at: Coordinate | None = None,
+    running_turn: int | None = None,
+    shown: Collection[str] = (),
+    explain: bool = False,
+) -> Answer:
+    """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
+    rooms.host.ready(address)
+
+    def read(tx: Tx) -> Answer:
+        session = rooms.story.session(address, tx=tx)
+        roster = rooms.host.roster(session=session, tx=tx)
+        sources = resolve(tx, session, roster, asked.scope, asked.sources)
+        query = Query(
+            texts=asked.texts,
+            parts=_parts(rooms, tx, session, sources, at),
+            sources=sources.for_query(),
+            turn_from=asked.turn_from,
+            turn_to=asked.turn_to,
+            before_turn=running_turn,
+            depth=asked.limit,
+            explain=explain,
+        )
+        return answer(Asking(rooms, tx, session, at, asked, sources, shown), rooms.index.search(tx, query))
+
+    return rooms.story.read(read)
+
+
+def _parts(rooms: Rooms, tx: Tx, session: Session, sources: Sources, at: Coordinate | None) -> tuple[PartScope, ...]:
+    parts: list[PartScope] = []
+    for scope in sources.scopes(session):
+        part = rooms.index.find_part(tx, scope.workspace, scope.session, scope.preset)
+        if part is not None:
+            upto = rooms.story.lineage(session.address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
+            parts.append(PartScope(part, upto))
+    return tuple(parts)

@@ -1,0 +1,72 @@
+"""Makes the `PluginContext` of one call."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from talekeeper.clock import Clock
+from talekeeper.context.bound import Bound
+from talekeeper.context.data import Records
+from talekeeper.context.reading import StoryHistory, StorySearch, session_view
+from talekeeper.plugins import Plugin
+from talekeeper.plugins.border import Json
+from talekeeper.plugins.offered import SessionView
+
+
+class CallContext:
+    """See `offered.PluginContext`."""
+
+    def __init__(self, bound: Bound, plugin: Plugin) -> None:
+        rooms, session = bound.rooms, bound.session
+        self._life = bound.life
+        self._session = session_view(rooms.story, session)
+        self._settings = rooms.host.settings(plugin, session.workspace, session.id)
+        self._data = Records(bound)
+        self._history = StoryHistory(bound)
+        self._search = StorySearch(bound)
+        self._clock = rooms.clock
+        self._log = logging.getLogger(f"talekeeper.plugin.{plugin.id}")
+
+    @property
+    def session(self) -> SessionView:
+        """Where the call is bound to."""
+        return self._session
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """Every declared setting with its value here."""
+        return self._settings
+
+    @property
+    def data(self) -> Records:
+        """The plugin's records, and those it declares to read."""
+        return self._data
+
+    @property
+    def history(self) -> StoryHistory:
+        """The story so far."""
+        return self._history
+
+    @property
+    def search(self) -> StorySearch:
+        """Terms, ranking and memory-search."""
+        return self._search
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+        return self._clock
+
+    @property
+    def log(self) -> logging.Logger:
+        """The plugin's own logger."""
+        return self._log
+
+    def check(self) -> None:
+        """Raises `ContextClosed` when the call is over its time."""
+        self._life.check()
+
+    def close(self) -> None:
+        """Ends the context; waits for a write that is being committed."""
+        self._life.close()

@@ -1,0 +1,165 @@
+"""`ctx.history`, `ctx.session` and `ctx.search`: what a plugin reads of the story."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from talekeeper.context.bound import Bound
+from talekeeper.context.memory_search import ask
+from talekeeper.context.question import question
+from talekeeper.db import Tx
+from talekeeper.errors import NotFound
+from talekeeper.manifest.declared import Namespace
+from talekeeper.plugins.border import Answer, MessageView, ScoredRecord
+from talekeeper.plugins.frozen import frozen
+from talekeeper.plugins.offered import Scope, SessionView
+from talekeeper.search import PartScope, Query, RankedText, Source, excerpt, rank_texts, terms
+from talekeeper.story import ROOT, Message, Session, Story
+
+_LOOK_BACK = 50
+_EVERY = 100_000
+
+
+def session_view(story: Story, session: Session) -> SessionView:
+    """The session as a plugin sees it; the player is whom the session's settings name, else who spoke as one last."""
+    player: Mapping[str, Any] = session.settings.get("player") or {}
+    if not player:
+        recent = story.messages(session.address, last=_LOOK_BACK)
+        names = [message.speaker for message in recent if message.role == "player" and message.speaker]
+        player = {"name": names[-1]} if names else {}
+    return SessionView(session.id, session.workspace, session.preset, session.locale, session.title, frozen(player))
+
+
+class StoryHistory:
+    """See `offered.History`; hidden messages are left out."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+
+    def messages(self, *, turns: tuple[int, int] | None = None, last: int | None = None) -> tuple[MessageView, ...]:
+        """Messages in story order."""
+        self._bound.life.check()
+        found = self._bound.rooms.story.messages(
+            self._bound.session.address, turns=turns, last=last, at=self._bound.at, hidden=False
+        )
+        return tuple(message_view(message) for message in found)
+
+    def message(self, message_id: str) -> MessageView | None:
+        """The message with this id, when it is on the lineage."""
+        self._bound.life.check()
+        story, address = self._bound.rooms.story, self._bound.session.address
+
+        def read(tx: Tx) -> Message | None:
+            found = story.messages_by_id(address, [message_id], tx=tx).get(message_id)
+            if found is None or found.hidden or found.deleted:
+                return None
+            return found if story.on_lineage(address, found.coordinate, at=self._bound.at, tx=tx) else None
+
+        message = story.read(read)
+        return None if message is None else message_view(message)
+
+    def speakers(self) -> tuple[str, ...]:
+        """Every name a message was spoken under."""
+        self._bound.life.check()
+        return tuple(self._bound.rooms.story.speakers(self._bound.session.address, at=self._bound.at))
+
+
+class StorySearch:
+    """See `offered.Search`."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """The terms of a text as a query has them."""
+        self._bound.life.check()
+        return terms(text)
+
+    def rank_texts(
+        self, query: str, texts: Sequence[str], limit: int | None = None, min_coverage: float = 0.0
+    ) -> tuple[RankedText, ...]:
+        """The texts that share a term with the query, best first."""
+        self._bound.life.check()
+        return rank_texts(query, texts, limit, min_coverage)
+
+    def excerpt(self, text: str, query: str, limit: int = 500) -> str:
+        """The stretch that matches best."""
+        self._bound.life.check()
+        return excerpt(text, query, limit)
+
+    def memory_search(
+        self,
+        query: str = "",
+        *,
+        wordings: Sequence[str] = (),
+        scope: Scope = "all",
+        sources: Sequence[str] = (),
+        turn_from: int | None = None,
+        turn_to: int | None = None,
+        limit: int = 5,
+    ) -> Answer:
+        """Asks as the narrator's tool does."""
+        self._bound.life.check()
+        given = {
+            "query": None if wordings and not query else query,
+            "wordings": wordings,
+            "scope": scope,
+            "sources": sources,
+            "turn_from": turn_from,
+            "turn_to": turn_to,
+            "limit": limit,
+        }
+        return ask(self._bound.rooms, self._bound.session.address, question(given), at=self._bound.at)
+
+    def score(self, namespace: str, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
+        """Every live record that shares a term with one of the weighted queries, best first."""
+        self._bound.life.check()
+        found = self._bound.readable(namespace)
+        if found.search is None:
+            raise NotFound(f"{found.path} is not searched", cure="give it a search table in plugin.toml")
+        return self._bound.rooms.story.read(lambda tx: self._score(tx, found, queries))
+
+    def _score(self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
+        parts = self._parts(tx, namespace)
+        scores: dict[str, float] = defaultdict(float)
+        matched: dict[str, dict[str, None]] = defaultdict(dict)
+        for text, weight in queries:
+            source = Source(namespace.plugin, namespace.name)
+            query = Query(texts=(text,), parts=parts, sources=(source,), depth=_EVERY, neighbours=False)
+            for hit in self._bound.rooms.index.search(tx, query).hits:
+                for key in (hit.key, *(other for other, _ in hit.also)):
+                    scores[key] += weight * hit.score
+                    matched[key].update(dict.fromkeys(hit.matched))
+        every = {term for text, _ in queries for term in terms(text)}
+        scored = [
+            ScoredRecord(key, score, tuple(matched[key]), len(matched[key]) / len(every))
+            for key, score in scores.items()
+        ]
+        return tuple(sorted(scored, key=lambda one: (-one.lexical, one.key)))
+
+    def _parts(self, tx: Tx, namespace: Namespace) -> tuple[PartScope, ...]:
+        scope = self._bound.scope(namespace)
+        part = self._bound.rooms.index.find_part(tx, scope.workspace, scope.session, scope.preset)
+        if part is None:
+            return ()
+        if not scope.session:
+            return (PartScope(part, {ROOT.branch: ROOT.depth}),)
+        return (PartScope(part, self._bound.rooms.story.lineage(self._bound.session.address, self._bound.at, tx=tx)),)
+
+
+def message_view(message: Message) -> MessageView:
+    """A message as a plugin sees it."""
+    return MessageView(
+        id=message.id,
+        coordinate=message.coordinate,
+        seq=message.seq,
+        turn=message.turn,
+        role=message.role,
+        kind=message.kind,
+        speaker=message.speaker,
+        text=message.text,
+        time=message.time,
+        origin=message.origin,
+    )

@@ -1,0 +1,113 @@
+"""Which namespaces a search may see: those of the plugins that work in the session, as far as the one who asks may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from talekeeper.db import Tx
+from talekeeper.identity import is_owner
+from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.plugins import Plugin, Roster, State
+from talekeeper.search import Source
+from talekeeper.story import Scope, Session, scope_of
+
+MESSAGES = "recall"
+
+
+@dataclass(frozen=True, slots=True)
+class Searchable:
+    """One namespace to search, and whose records of it."""
+
+    namespace: Namespace
+    search: SearchTable
+    scope: Scope
+
+    @property
+    def source(self) -> Source:
+        """As the index is asked for it."""
+        return Source(self.namespace.plugin, self.namespace.name, self.search.weight)
+
+    @property
+    def label(self) -> str:
+        """The `source` of its results."""
+        return f"{self.search.tier}:plugin_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a question reaches: messages or not, namespaces sorted by plugin and name, and what could not be asked."""
+
+    messages: bool
+    namespaces: tuple[Searchable, ...]
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+    def for_query(self) -> tuple[Source, ...]:
+        """As the index is asked for them."""
+        return (*([Source()] if self.messages else []), *(one.source for one in self.namespaces))
+
+    def scopes(self, session: Session) -> tuple[Scope, ...]:
+        """The partitions they lie in."""
+        own = [Scope(session.workspace, session=session.id)] if self.messages else []
+        return tuple(dict.fromkeys([*own, *(one.scope for one in self.namespaces)]))
+
+
+def resolve(tx: Tx, session: Session, roster: Roster, scope: str, names: Iterable[str]) -> Sources:
+    """The sources of a question. Owner-visible namespaces are left out, unnamed, for anybody but the owner."""
+    wanted = tuple(names)
+    owner = is_owner(tx, session.address)
+    namespaces = [
+        one
+        for plugin in roster.working
+        for one in searchables(plugin, session)
+        if (owner or one.search.visibility == "narrator")
+        and scope in {"all", one.search.tier}
+        and (not wanted or _is_named(one.namespace, wanted))
+    ]
+    return Sources(
+        messages=scope != "archival" and (not wanted or MESSAGES in wanted),
+        namespaces=tuple(sorted(namespaces, key=lambda one: (one.namespace.plugin, one.namespace.name))),
+        unavailable=dict(sorted(_unavailable(session, roster, wanted))),
+    )
+
+
+def searchables(plugin: Plugin, session: Session) -> Iterator[Searchable]:
+    """The searched namespaces of a plugin; those of presets only where the session has one."""
+    for namespace in plugin.declared.data:
+        if namespace.search is not None and (namespace.scope != "preset" or session.preset):
+            yield Searchable(namespace, namespace.search, scope_of(namespace, session))
+
+
+def _is_named(namespace: Namespace, names: tuple[str, ...]) -> bool:
+    return namespace.path in names or namespace.plugin in names
+
+
+def _unavailable(session: Session, roster: Roster, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Sources of the session's plugins that do not work, and named ones that lead nowhere."""
+    known = {MESSAGES}
+    for plugin_id in session.plugins:
+        plugin = roster.by_id.get(plugin_id)
+        paths = _searched_paths(plugin_id, plugin)
+        known.update([plugin_id, *paths])
+        reason = _fault(plugin, asked=bool(names))
+        for path in paths if reason else ():
+            if not names or path in names or plugin_id in names:
+                yield path, reason
+    for name in names:
+        if name not in known:
+            yield name, "there is no such source in this session"
+
+
+def _searched_paths(plugin_id: str, plugin: Plugin | None) -> list[str]:
+    if plugin is None or plugin.manifest is None:
+        return [plugin_id]
+    return [namespace.path for namespace in plugin.manifest.data if namespace.search is not None]
+
+
+def _fault(plugin: Plugin | None, *, asked: bool) -> str:
+    """Why a plugin of the session is not searched; what a person switched off is told only to who asks for it."""
+    if plugin is None:
+        return "its plugin is not installed"
+    if plugin.works or (plugin.state is State.DISABLED and not asked):
+        return ""
+    return f"its plugin is {plugin.state}: {plugin.reason}"

@@ -1,0 +1,20 @@
+"""What every module of context works with, passed in once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from talekeeper.clock import Clock
+from talekeeper.plugins import Host
+from talekeeper.search import Index
+from talekeeper.story import Story
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """The rooms below, of one home."""
+
+    story: Story
+    index: Index
+    host: Host
+    clock: Clock

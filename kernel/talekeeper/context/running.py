@@ -1,0 +1,88 @@
+"""Runs what people may run of a plugin: its commands."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from talekeeper.context.bound import Bound
+from talekeeper.context.lifetime import Lifetime
+from talekeeper.context.plugin_context import CallContext
+from talekeeper.context.rooms import Rooms
+from talekeeper.errors import NotFound, ParameterError, PluginError
+from talekeeper.manifest.schema_file import validator_of
+from talekeeper.plugins import Call, Plugin
+from talekeeper.plugins.frozen import frozen, plain
+from talekeeper.story import Address
+
+
+def run_command(rooms: Rooms, address: Address, path: str, arguments: Mapping[str, Any]) -> Any:
+    """What the command `plugin/command` gives for a session; what it writes is a person's act, on every branch.
+
+    Raises NotFound, ParameterError naming an argument, and PluginError with what went wrong in the plugin; what it
+    raises on purpose (`UserError`, `Skip`, `Retry`) passes through.
+    """
+    plugin, name = working(rooms, address, path, "commands")
+    entry = declared(plugin, "commands", name)
+    given = plain(dict(arguments))
+    _check(entry.get("parameters"), given)
+    function = rooms.host.functions(plugin)["commands", name]
+    context = CallContext(bind(rooms, plugin, address), plugin)
+    call = Call(plugin.id, f"command {name}", rooms.host.guard.deadlines.command)
+    return rooms.host.guard.call(call, lambda: _result(plugin.id, function, context, frozen(given)), context)
+
+
+def working(rooms: Rooms, address: Address, path: str, point: str) -> tuple[Plugin, str]:
+    """The plugin of `plugin/name` and the name; raises PluginError when it does not work in the session."""
+    plugin_id, _, name = path.partition("/")
+    rooms.host.plugin(plugin_id)
+    rooms.host.ready(address)
+    plugin = rooms.host.roster(session=rooms.story.session(address)).by_id[plugin_id]
+    if plugin.manifest is not None:
+        declared(plugin, point, name)
+    if not plugin.works:
+        raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
+    return plugin, name
+
+
+def declared(plugin: Plugin, point: str, name: str) -> Mapping[str, Any]:
+    """The manifest's table of a command or importer; raises NotFound with those there are."""
+    entries = {str(entry["id"]): entry for entry in plugin.declared.contributes.get(point, ())}
+    if name not in entries:
+        known = ", ".join(f"{plugin.id}/{one}" for one in sorted(entries)) or "none"
+        raise NotFound(f"plugin {plugin.id!r} has no {point[:-1]} {name!r}", cure=f"it has {known}")
+    return entries[name]
+
+
+def bind(rooms: Rooms, plugin: Plugin, address: Address) -> Bound:
+    """A person's call: it reads at the head, and what it writes holds on every branch."""
+    return Bound(rooms, plugin.declared, rooms.story.session(address), Lifetime(plugin.id), person=True)
+
+
+def _check(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> None:
+    if schema is None:
+        if arguments:
+            raise ParameterError(next(iter(arguments)), "this command takes no arguments")
+        return
+    from jsonschema.exceptions import best_match  # noqa: PLC0415 -- only who runs a command pays for it
+
+    error = best_match(validator_of(schema).iter_errors(arguments))
+    if error is not None:
+        raise ParameterError("/".join(map(str, error.absolute_path)) or "arguments", error.message[:200])
+
+
+def _result(plugin: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    value = function(*arguments)
+    return _later(plugin, value) if inspect.isawaitable(value) else _plain(plugin, value)
+
+
+async def _later(plugin: str, value: Awaitable[Any]) -> Any:
+    return _plain(plugin, await value)
+
+
+def _plain(plugin: str, value: Any) -> Any:
+    try:
+        return plain(value)
+    except ValueError as error:
+        raise PluginError(f"what it gives back is refused: {error}", where=plugin, plugin=plugin) from error

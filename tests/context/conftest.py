@@ -1,0 +1,105 @@
+"""A home in a real file with the rooms of context over it, and plugins written to disk."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from talekeeper.clock import FixedClock
+from talekeeper.context import Rooms
+from talekeeper.db import Database
+from talekeeper.ids import SortableIds
+from talekeeper.plugins import Deadlines, Host
+from talekeeper.search import Index
+from talekeeper.story import Address, Draft, Session, Story
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "body": {"type": "string"},
+        "name": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "authority": {"type": "string"},
+        "enabled": {"type": "boolean"},
+    },
+    "required": ["body"],
+    "additionalProperties": False,
+}
+
+Plug = Callable[..., None]
+Tell = Callable[..., list[str]]
+
+
+@pytest.fixture
+def rooms(tmp_path: Path) -> Iterator[Rooms]:
+    """The rooms over an empty store; plugins come from `<tmp_path>/plugins`."""
+    clock = FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
+    db = Database.open(tmp_path / "store.sqlite", clock=clock, synchronous="OFF")
+    index = Index()
+    story = Story(db, index, clock, SortableIds(clock))
+    deadlines = Deadlines(load=30, command=5, importer=5)
+    host = Host(story, clock, folder=tmp_path / "plugins", entries=tuple, deadlines=deadlines)
+    yield Rooms(story, index, host, clock)
+    db.close()
+
+
+@pytest.fixture
+def plug(rooms: Rooms, tmp_path: Path) -> Plug:
+    """Writes a plugin with one namespace `entries` and enables it."""
+
+    def make(
+        plugin_id: str,
+        code: str | None = None,
+        *,
+        data: str = 'search = { text = "body", title = "name" }',
+        more: str = "",
+        head: str = "",
+        files: dict[str, str] | None = None,
+        enable: bool = True,
+    ) -> None:
+        root = tmp_path / "plugins" / plugin_id
+        root.mkdir(parents=True, exist_ok=True)
+        module = 'module = "code"\n' if code is not None else ""
+        manifest = (
+            f'[plugin]\nid = "{plugin_id}"\nversion = "1.0.0"\napi = 1\nsummary = "For a test."\n{module}{head}\n'
+            f'[contributes.data.entries]\nschema = "entries.schema.json"\n{data}\n{textwrap.dedent(more)}'
+        )
+        texts = {"plugin.toml": manifest, "entries.schema.json": json.dumps(SCHEMA), **(files or {})}
+        if code is not None:
+            texts |= {"__init__.py": "", "code.py": textwrap.dedent(code)}
+        for name, text in texts.items():
+            (root / name).write_text(text, encoding="utf-8")
+        if enable:
+            rooms.host.enable(plugin_id)
+
+    return make
+
+
+@pytest.fixture
+def start(rooms: Rooms) -> Callable[..., Session]:
+    """Makes a session with the plugins enabled now."""
+
+    def make(name: str = "s", workspace: str = "w", **more: Any) -> Session:
+        plugins = more.pop("plugins", rooms.host.enabled(workspace))
+        return rooms.story.create_session(workspace, session_id=name, plugins=plugins, **more)
+
+    return make
+
+
+@pytest.fixture
+def tell(rooms: Rooms) -> Tell:
+    """Appends `speaker: text` lines as messages, "you" being the player, and gives their ids."""
+
+    def append(*lines: str, session: str = "s", workspace: str = "w") -> list[str]:
+        drafts = []
+        for line in lines:
+            speaker, _, text = line.partition(": ")
+            drafts.append(Draft("player" if speaker == "you" else "narrator", text, speaker=speaker))
+        return [message.id for message in rooms.story.append(Address(workspace, session), drafts)]
+
+    return append
