@@ -10,11 +10,9 @@ from importlib import import_module
 import click
 
 from talekeeper import __version__
-from talekeeper.cli.options import common
+from talekeeper.cli.options import PROGRAM, common_shown
 from talekeeper.cli.table import COMMANDS
 from talekeeper.errors import TalekeeperError
-
-PROGRAM = "talekeeper"
 
 
 class LazyGroup(click.Group):
@@ -58,7 +56,7 @@ class LazyGroup(click.Group):
     epilog="Example:  talekeeper demo",
 )
 @click.version_option(__version__, prog_name=PROGRAM)
-@common
+@common_shown
 def cli() -> None:
     """A long memory for language-model narrators.
 

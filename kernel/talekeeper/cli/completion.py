@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from talekeeper.cli.options import common
+from talekeeper.cli.options import PROGRAM, common
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -15,7 +15,7 @@ SHELLS = ("bash", "zsh", "fish")
 @common
 def command(shell: str) -> None:
     """Print the shell's completion script."""
-    from talekeeper.cli.app import PROGRAM, cli  # noqa: PLC0415 - app loads this module by the table
+    from talekeeper.cli.app import cli  # noqa: PLC0415 - app loads this module by the table
 
     script = get_completion_class(shell)
     if script is None:  # pragma: no cover - click knows all of SHELLS

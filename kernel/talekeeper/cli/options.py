@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ import click
 if TYPE_CHECKING:
     from talekeeper.home import Home
 
+PROGRAM = "talekeeper"
+DEFAULT_WORKSPACE = "default"
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -20,16 +24,33 @@ class Common:
     """What the shared options said; every command's `ctx.obj`. `no_plugins` is empty for all, else ids with commas."""
 
     home: Path | None = None
-    workspace: str = "default"
+    given_workspace: str | None = None
     as_json: bool = False
     plugin_folders: tuple[Path, ...] = ()
+    plugin_paths: tuple[Path, ...] = ()
     no_plugins: str | None = None
 
-    def open(self) -> Home:
-        """The home these options name, to be used in a `with`."""
+    @property
+    def workspace(self) -> str:
+        """The workspace named, or the one everybody begins with."""
+        return self.given_workspace or DEFAULT_WORKSPACE
+
+    def open(self, folder: Path | None = None) -> Home:
+        """The home these options name, or the one at `folder`, to be used in a `with`."""
         from talekeeper.home import Home  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
 
-        return Home.open(self.home, plugin_folders=self.plugin_folders, no_plugins=self.no_plugins)
+        warn_on_stderr()
+        return Home.open(
+            folder or self.home,
+            plugin_folders=self.plugin_folders,
+            plugin_paths=self.plugin_paths,
+            no_plugins=self.no_plugins,
+        )
+
+
+def warn_on_stderr() -> None:
+    """Lets what the rooms below warn of be read as our own words."""
+    logging.basicConfig(format=f"{PROGRAM}: %(message)s", level=logging.WARNING)
 
 
 pass_common = click.make_pass_decorator(Common, ensure=True)
@@ -42,39 +63,41 @@ def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
 
 
 def common(command: F) -> F:
-    """Adds the shared options to a command or group."""
-    for option in (
-        click.option(
-            "--no-plugins", metavar="[=ID,…]", callback=_keep, expose_value=False, help="Load no plugin, or not these."
+    """Adds the shared options to a command; its help leaves those about plugins to `talekeeper --help`."""
+    return _add(command, hide=True)
+
+
+def common_shown(command: F) -> F:
+    """Adds the shared options to the program itself."""
+    return _add(command, hide=False)
+
+
+def _add(command: F, *, hide: bool) -> F:
+    folder = click.Path(path_type=Path, exists=True, file_okay=False)
+    options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+        (("--no-plugins",), {"metavar": "[=ID,…]", "hidden": hide, "help": "Load no plugin, or not these."}),
+        (
+            ("--plugins", "plugin_folders"),
+            {"metavar": "DIR", "type": folder, "multiple": True, "hidden": hide, "help": "One more folder of plugins."},
         ),
-        click.option(
-            "--plugins",
-            "plugin_folders",
-            multiple=True,
-            type=click.Path(path_type=Path, exists=True, file_okay=False),
-            callback=_keep,
-            expose_value=False,
-            help="One more folder to find plugins in.",
+        (
+            ("--plugin", "plugin_paths"),
+            {"metavar": "DIR", "type": folder, "multiple": True, "hidden": hide, "help": "One more plugin."},
         ),
-        click.option(
-            "--json", "as_json", is_flag=True, callback=_keep, expose_value=False, help="Print JSON, for programs."
+        (("--json", "as_json"), {"is_flag": True, "help": "Print JSON, for programs."}),
+        (
+            ("-w", "--workspace", "given_workspace"),
+            {"metavar": "NAME", "help": f"Campaign or project.  [default: {DEFAULT_WORKSPACE}]"},
         ),
-        click.option(
-            "-w",
-            "--workspace",
-            metavar="NAME",
-            callback=_keep,
-            expose_value=False,
-            help="Campaign or project.  [default: default]",
+        (
+            ("--home",),
+            {
+                "metavar": "DIR",
+                "type": click.Path(path_type=Path, file_okay=False),
+                "help": "Folder of the database.  [env: TALEKEEPER_HOME]",
+            },
         ),
-        click.option(
-            "--home",
-            metavar="DIR",
-            type=click.Path(path_type=Path, file_okay=False),
-            callback=_keep,
-            expose_value=False,
-            help="Folder of the database.  [env: TALEKEEPER_HOME]",
-        ),
-    ):
-        command = option(command)
+    )
+    for names, settings in options:
+        command = click.option(*names, callback=_keep, expose_value=False, **settings)(command)
     return command

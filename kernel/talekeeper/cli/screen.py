@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
 import time
 import unicodedata
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import click
 
 # A bar that is gone within a second is noise.
 _QUIET_SECONDS = 1.0
+# Lines longer than this are hard to read, shorter ones are no help.
+_BROADEST = 100
+_NARROWEST = 20
+# A line may break after blanks and between characters of scripts that do without them.
+_PIECE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7a3]*\s*|.")
 _WIDE = frozenset("WF")
 # Zero-width and direction controls; a stored text must not rearrange the terminal it is shown on.
 _INVISIBLE = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
@@ -29,13 +35,17 @@ def emit(value: object) -> None:
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    if isinstance(value, Mapping):
-        pairs: Mapping[Any, Any] = value
-        return dict(pairs)
-    if isinstance(value, Path) or not isinstance(value, Iterable):
-        return str(value)
-    items: Iterable[Any] = value
-    return list(items)
+    if _is_mapping(value):
+        return dict(value)
+    return list(value) if _is_iterable(value) else str(value)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable)
 
 
 def clean(text: str) -> str:
@@ -78,6 +88,23 @@ def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int]) -> 
         space = " " * (widths[i] - width(cell))
         padded.append(space + cell if i in right else cell + space)
     return "  ".join(padded).rstrip()
+
+
+def wrap(text: str, indent: int = 0) -> list[str]:
+    """`text` cleaned, in lines that fit a terminal less `indent`; as one line where nobody looks."""
+    if not sys.stdout.isatty():
+        return [line(text)]
+    room = max(_NARROWEST, min(shutil.get_terminal_size().columns, _BROADEST) - indent)
+    lines: list[str] = []
+    for paragraph in clean(text).splitlines():
+        current = ""
+        for piece in _PIECE.findall(paragraph):
+            if current and width(current + piece.rstrip()) > room:
+                lines.append(current.rstrip())
+                current = ""
+            current += piece
+        lines.append(current.rstrip())
+    return lines
 
 
 def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:

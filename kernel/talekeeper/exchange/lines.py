@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, TypeGuard, cast
 
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.text import check_text
@@ -66,9 +66,10 @@ class Source:
     def texts(self, row: dict[str, Any], field: str, line: int) -> list[str]:
         """A field that is a list of texts; absent and null are the empty list."""
         values = row.get(field)
-        items: list[object] = values if isinstance(values, list) else []
-        texts = [item for item in items if isinstance(item, str)]
-        if not isinstance(values, list | None) or len(texts) < len(items):
+        if values is None:
+            return []
+        texts = [value for value in values if isinstance(value, str)] if _is_list(values) else None
+        if texts is None or len(texts) < len(values):
             self.fail(line, f"`{field}` must be a list of texts")
         return [self.check(text, field, line) for text in texts]
 
@@ -84,6 +85,10 @@ class Source:
         if not isinstance(value, dict):
             self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
         return cast("dict[str, Any]", value)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
 
 
 def _no_constant(name: str) -> NoReturn:

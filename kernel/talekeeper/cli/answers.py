@@ -1,0 +1,69 @@
+"""Answers of memory-search as people read them: where from, the passage with its matched words, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.marking import spans
+from talekeeper.plugins.border import Answer, Hit
+from talekeeper.search import TermScore
+from talekeeper.text import SINGLE
+
+
+def show_answer(answer: Answer, *, explain: bool) -> None:
+    """Prints every result, then what else has to be said."""
+    for number, hit in enumerate(answer.results, start=1):
+        show_hit(hit, f"{number}.")
+        if explain:
+            show_why(hit.why)
+    remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
+    remarks += [f"{name} is being indexed anew" for name in answer.indexing]
+    for remark in (*remarks, answer.degraded, answer.hint):
+        if remark:
+            screen.note(remark)
+
+
+def show_hit(hit: Hit, label: str) -> None:
+    """One result: a line that says where it is from, then the passage."""
+    click.echo(
+        f"{label} {click.style(screen.line(_where(hit)), bold=True)}  {click.style(f'{hit.score:.2f}', dim=True)}"
+    )
+    matched = {*hit.matched, *hit.near}
+    for text in screen.wrap(hit.text, indent=3):
+        click.echo(f"   {screen.mark(text, spans(text, matched))}")
+
+
+def _where(hit: Hit) -> str:
+    turns = [] if hit.turn is None else [f"turn {hit.turn}"]
+    if hit.turn_from is not None:
+        turns = [f"turns {hit.turn_from} to {hit.turn}"]
+    source = f"{hit.source} {hit.plugin}/{hit.namespace}" if hit.plugin else hit.source
+    also = [f"and {len(hit.also)} times more"] if hit.also else []
+    near = ["by its neighbours"] if hit.near and not hit.matched else []
+    return " · ".join(part for part in (*turns, hit.title, hit.speaker, source, hit.authority, *also, *near) if part)
+
+
+def show_why(terms: Sequence[TermScore]) -> None:
+    """The score term by term, the weightiest first."""
+    rows = [
+        (
+            term.term.replace(SINGLE, ""),
+            f"{term.tf:g}",
+            f"{term.near_tf:g}" if term.near_tf else "",
+            f"{term.df:,}",
+            f"{term.idf:.2f}",
+            f"{term.contribution:.2f}",
+        )
+        for term in sorted(terms, key=lambda one: -one.contribution)
+    ]
+    screen.table(
+        ("   term", "here", "near", "in passages", "idf", "adds"),
+        [(f"   {r[0]}", *r[1:]) for r in rows],
+        right=_NUMBERS,
+    )
+
+
+_NUMBERS = frozenset(range(1, 6))

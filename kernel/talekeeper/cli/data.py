@@ -1,0 +1,233 @@
+"""`talekeeper data`: the records of plugins, listed, written and taken back by hand.
+
+What a person writes holds on every branch of the story. The options of `add` and `edit` are drawn from the namespace's
+record schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, open_ended, whole_value
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.records import place_of
+from talekeeper.cli.told import record_json, show_record
+from talekeeper.errors import Conflict, InputError, NotFound, ParameterError
+from talekeeper.manifest import Namespace
+from talekeeper.story import Record
+
+_LISTED = 20
+
+_path = click.argument("path", metavar="PLUGIN/NAMESPACE")
+_key = click.argument("key")
+_session = click.option("-s", "--session", metavar="SESSION", help="Whose records.  [default: the session used last]")
+
+
+@click.group()
+def group() -> None:
+    """Read and write the records plugins declare.
+
+    PLUGIN/NAMESPACE names the data, as in memory/cards; without it, `list` shows what there is.
+    """
+
+
+@group.command("list", epilog="Example:  talekeeper data list memory/cards")
+@click.argument("path", metavar="[PLUGIN/NAMESPACE]", required=False)
+@_session
+@click.option("--withdrawn", is_flag=True, help="Those that were withdrawn, instead.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=_LISTED, show_default=True)
+@click.option("--after", metavar="KEY", help="Go on after this record.")
+@common
+@pass_common
+def list_records(options: Common, /, path: str | None, session: str | None, limit: int, **more: Any) -> None:
+    """List the records of a namespace, or the namespaces there are."""
+    with options.open() as home:
+        if path is None:
+            declared = [namespace for plugin in home.host.roster().working for namespace in plugin.declared.data]
+            _show_namespaces(options, declared)
+            return
+        place = place_of(home, options, path, session)
+        found = home.story.records.list(place.namespace, place.scope, limit=limit, **more)
+        count = home.story.records.count(place.namespace, place.scope)
+    if options.as_json:
+        screen.emit({"namespace": path, "live": count, "records": [record_json(record) for record in found]})
+        return
+    for record in found:
+        show_record(record)
+    if len(found) == limit:
+        screen.note(f"{count:,} are live; --after {found[-1].key} goes on")
+    elif not found:
+        screen.note(f"{path} holds nothing {'withdrawn' if more['withdrawn'] else 'here'}")
+
+
+def _show_namespaces(options: Common, declared: Sequence[Namespace]) -> None:
+    if options.as_json:
+        found = [{"namespace": one.path, "scope": one.scope, "searched": one.search is not None} for one in declared]
+        screen.emit({"namespaces": found})
+    else:
+        rows = [(one.path, one.scope, "searched" if one.search else "", _properties(one)) for one in declared]
+        screen.table(("namespace", "scope", "", "properties"), rows)
+
+
+def _properties(namespace: Namespace) -> str:
+    return ", ".join(namespace.schema.get("properties", {}))
+
+
+@group.command(epilog="Example:  talekeeper data show memory/cards Mira --history")
+@_path
+@_key
+@_session
+@click.option("--history", is_flag=True, help="Every version there was.")
+@common
+@pass_common
+def show(options: Common, /, path: str, key: str, session: str | None, history: bool) -> None:  # noqa: FBT001
+    """Show one record."""
+    with options.open() as home:
+        place = place_of(home, options, path, session)
+        live = home.story.records.get(place.namespace, place.scope, key)
+        versions = home.story.records.history(place.namespace, place.scope, key)
+    if not versions or (live is None and not history):
+        raise _missing(path, key, withdrawn=bool(versions))
+    found = versions if history or live is None else [live]
+    if options.as_json:
+        screen.emit({"records": [record_json(record) for record in found]})
+    else:
+        for record in found:
+            show_record(record)
+
+
+@group.command(
+    epilog='Example:  talekeeper data add memory/cards --key Mira --name Mira --body "The ferryman."', **OPEN_ENDED
+)
+@open_ended("PLUGIN/NAMESPACE [PROPERTIES]")
+@_session
+@click.option("--key", help="The key to keep it under.  [default: a new one]")
+@common
+@pass_common
+@click.pass_context
+def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None, key: str | None) -> None:
+    """Write a record by hand: PLUGIN/NAMESPACE and its properties.
+
+    talekeeper data add PLUGIN/NAMESPACE --help shows the properties.
+    """
+    if asks_for_help(rest):
+        click.echo(ctx.get_help())
+        return
+    path = rest[0]
+    with options.open() as home:
+        place = place_of(home, options, path, session)
+        value = _filled(ctx, place.namespace, rest[1:])
+        records = home.story.records
+        if key is None:
+            written = records.add(place.namespace, place.scope, value, person=True)
+        elif records.get(place.namespace, place.scope, key) is not None:
+            cure = f"talekeeper data edit {path} {key} changes it"
+            raise Conflict(f"there is already a record {key!r}", where=path, cure=cure)
+        else:
+            written = records.put(place.namespace, place.scope, key, value, person=True)
+    _tell(options, written, "is written")
+
+
+@group.command(
+    epilog='Example:  talekeeper data edit memory/cards Mira --body "The ferryman, now blind."', **OPEN_ENDED
+)
+@open_ended("PLUGIN/NAMESPACE KEY [PROPERTIES]")
+@_session
+@common
+@pass_common
+@click.pass_context
+def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
+    """Change properties of a record by hand: PLUGIN/NAMESPACE, its key, and what changes.
+
+    talekeeper data edit PLUGIN/NAMESPACE KEY --help shows the properties.
+    """
+    if asks_for_help(rest):
+        click.echo(ctx.get_help())
+        return
+    if len(rest) == 1:
+        raise ParameterError("KEY", "it is missing", cure=f"talekeeper data list {rest[0]} shows the keys")
+    path, key, *changes = rest
+    with options.open() as home:
+        place = place_of(home, options, path, session)
+        value = _filled(ctx, place.namespace, changes, key)
+        before = home.story.records.get(place.namespace, place.scope, key)
+        if before is None:
+            raise _missing(path, key, withdrawn=False)
+        if not value:
+            raise ParameterError("value", "nothing is to change", cure="name a property, or --value JSON")
+        after = {**before.value, **value}
+        written = home.story.records.put(place.namespace, place.scope, key, after, person=True)
+    _tell(options, written, "is changed")
+
+
+@group.command(epilog="Example:  talekeeper data withdraw memory/cards Mira")
+@_path
+@_key
+@_session
+@common
+@pass_common
+def withdraw(options: Common, /, path: str, key: str, session: str | None) -> None:
+    """Hide a record from search and prompts; it can be restored."""
+    with options.open() as home:
+        place = place_of(home, options, path, session)
+        written = home.story.records.withdraw(place.namespace, place.scope, key, person=True)
+    _tell(options, written, "is withdrawn")
+
+
+@group.command(epilog="Example:  talekeeper data restore memory/cards Mira")
+@_path
+@_key
+@_session
+@common
+@pass_common
+def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
+    """Bring a withdrawn record back."""
+    with options.open() as home:
+        place = place_of(home, options, path, session)
+        written = home.story.records.restore(place.namespace, place.scope, key, person=True)
+    _tell(options, written, "is back")
+
+
+@group.command(epilog="Example:  talekeeper data forget memory/facts 06h2j9e9yw88")
+@_path
+@_key
+@_session
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+@pass_common
+def forget(options: Common, /, path: str, key: str, session: str | None, yes: bool) -> None:  # noqa: FBT001
+    """Blank every version of a record for good; only backups and exports still have it."""
+    with options.open() as home:
+        place = place_of(home, options, path, session)
+        if not yes and not click.confirm(f"Forget {key!r} of {path} for good?", err=True):
+            raise InputError("nothing was forgotten")
+        count = home.story.records.forget(place.namespace, place.scope, key)
+    if options.as_json:
+        screen.emit({"namespace": path, "key": key, "forgotten_versions": count})
+    else:
+        screen.say(f"{key} is forgotten ({count:,} versions)")
+
+
+def _filled(ctx: click.Context, namespace: Namespace, arguments: Sequence[str], key: str = "") -> dict[str, Any]:
+    form = Form(namespace.schema, taken=("--value", "--file"))
+    about = str(namespace.schema.get("description", ""))
+    given = fill_in(ctx, f"{namespace.path} {key}".strip(), arguments, [*form.options, *WHOLE], about)
+    return {**whole_value(given["whole"], given["file"]), **form.value(given)}
+
+
+def _missing(path: str, key: str, *, withdrawn: bool) -> NotFound:
+    cure = f"talekeeper data list {path} shows them"
+    if withdrawn:
+        cure = "it was withdrawn; talekeeper data restore brings it back, show --history tells what it was"
+    return NotFound(f"there is no record {key!r}", where=path, cure=cure)
+
+
+def _tell(options: Common, record: Record | None, outcome: str) -> None:
+    if options.as_json:
+        screen.emit({"record": record_json(record) if record else None})
+    elif record is not None:
+        screen.say(f"{record.key} {outcome}")

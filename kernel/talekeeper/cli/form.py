@@ -1,0 +1,139 @@
+"""Options drawn from a JSON Schema: one for each property, so that no command knows a plugin's data by heart."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from talekeeper.errors import ParameterError
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_PREFIX = "property_"
+_TYPES: dict[str, click.ParamType[Any]] = {"string": click.STRING, "integer": click.INT, "number": click.FLOAT}
+
+Schema = Mapping[str, Any]
+
+
+class JsonOrText(click.ParamType[Any]):
+    """What reads as JSON is JSON, everything else is the text itself."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value, parsed where it can be."""
+        del param, ctx
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+
+
+class Form:
+    """The properties of `schema` as options of a command; names in `taken` are the command's own."""
+
+    def __init__(self, schema: Schema, taken: Sequence[str]) -> None:
+        properties: Mapping[str, Schema] = schema.get("properties", {})
+        wanted = set(schema.get("required", ()))
+        self._names = [name for name in properties if _NAME.fullmatch(name) and _flag(name) not in taken]
+        self.options = [
+            _option(f"{_PREFIX}{place}", name, properties[name], required=name in wanted)
+            for place, name in enumerate(self._names)
+        ]
+
+    def value(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The object that the options given make; what was not given is absent."""
+        found = {name: given.get(f"{_PREFIX}{place}") for place, name in enumerate(self._names)}
+        return {
+            name: [*value] if isinstance(value, tuple) else value
+            for name, value in found.items()
+            if value is not None and value != ()
+        }
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _option(param: str, name: str, schema: Schema, *, required: bool) -> click.Option:
+    about = [str(schema["description"])] if "description" in schema else []
+    about += ["(required)"] if required else []
+    about += [f"[default: {_shown(schema['default'])}]"] if "default" in schema else []
+    flag = _flag(name)
+    text = " ".join(about)
+    kind = schema.get("type")
+    if kind == "boolean":
+        return click.Option([param, f"{flag}/--no-{flag[2:]}"], default=None, help=text)
+    if _is_choice(schema):
+        return click.Option([param, flag], type=click.Choice(schema["enum"]), help=text)
+    if kind == "array" and schema.get("items", {}).get("type") == "string":
+        return click.Option([param, flag], multiple=True, help=f"{text} (may be repeated)".strip())
+    return click.Option([param, flag], type=_TYPES.get(str(kind), JsonOrText()), help=text)
+
+
+def _is_choice(schema: Schema) -> bool:
+    return bool(schema.get("enum")) and all(isinstance(choice, str) for choice in schema["enum"])
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+WHOLE = (
+    click.Option(["whole", "--value"], metavar="JSON", help="All of it as one JSON object."),
+    click.Option(
+        ["file", "--file"],
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        help="All of it from a JSON file.",
+    ),
+)
+"""Options that give a whole object, beside those for its properties."""
+
+
+def whole_value(whole: str | None, file: Path | None) -> dict[str, Any]:
+    """The object of `--value` or `--file`, empty without either."""
+    if whole is not None and file is not None:
+        raise ParameterError("--value", "it cannot be given together with --file")
+    text = file.read_text(encoding="utf-8") if file is not None else whole
+    if text is None:
+        return {}
+    where = "--value" if file is None else str(file)
+    try:
+        value: Any = json.loads(text)
+    except ValueError as fault:
+        raise ParameterError(where, f"not JSON: {fault}") from fault
+    if not isinstance(value, dict):
+        raise ParameterError(where, "it is not a JSON object", cure='write it as {"name": value, …}')
+    return cast("dict[str, Any]", value)
+
+
+def fill_in(
+    ctx: click.Context, name: str, arguments: Sequence[str], params: Sequence[click.Parameter], about: str
+) -> dict[str, Any]:
+    """Parses what the outer command left over against options known only now, `--help` among them."""
+    command = click.Command(name, params=[*params], help=about, callback=_given)
+    with command.make_context(f"{ctx.info_name} {name}", [*arguments], parent=ctx.parent) as inner:
+        return cast("dict[str, Any]", command.invoke(inner))
+
+
+def _given(**given: Any) -> dict[str, Any]:
+    return given
+
+
+def open_ended(metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorates a command whose options depend on its first argument: all it does not know arrives as `rest`."""
+    return click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar=metavar)
+
+
+OPEN_ENDED: dict[str, Any] = {"context_settings": {"ignore_unknown_options": True}, "add_help_option": False}
+"""Settings of such a command; `asks_for_help` says when its own help is wanted."""
+
+
+def asks_for_help(rest: Sequence[str]) -> bool:
+    """Whether help is asked for before anything was named."""
+    return not rest or rest[0] in {"-h", "--help"}

@@ -1,0 +1,82 @@
+"""Which session, message or place a person means."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from talekeeper.cli.options import Common
+from talekeeper.errors import NotFound, ParameterError
+from talekeeper.story import Coordinate, Message, Session
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+
+_PLACE = re.compile(r"(\d+):(-?\d+)")
+_TURNS = re.compile(r"(\d+)(?:\.\.(\d+))?")
+
+
+def session_of(home: Home, options: Common, name: str | None) -> Session:
+    """By id, by title when only one has it, or by the beginning of an id; without a name the one used last."""
+    known = home.story.sessions(options.workspace)
+    if not known:
+        cure = "import a conversation with: talekeeper import FILE"
+        raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure)
+    if name is None:
+        return known[0]
+    for fits in (known_by_id, known_by_title, known_by_start):
+        found = [session for session in known if fits(session, name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(session.id for session in found[:5])
+            raise NotFound(f"{name!r} may be any of several sessions", cure=f"give one of {ids}")
+    raise NotFound(f"there is no session {name!r}", where=options.workspace, cure=_cure(name, known))
+
+
+def known_by_id(session: Session, name: str) -> bool:
+    """Its id."""
+    return session.id == name
+
+
+def known_by_title(session: Session, name: str) -> bool:
+    """Its title."""
+    return session.title == name
+
+
+def known_by_start(session: Session, name: str) -> bool:
+    """The beginning of its id."""
+    return session.id.startswith(name)
+
+
+def _cure(name: str, known: list[Session]) -> str:
+    near = difflib.get_close_matches(name, [session.id for session in known], 1, 0.6)
+    return f"did you mean {near[0]!r}?" if near else "talekeeper sessions list shows them"
+
+
+def message_of(home: Home, session: Session, name: str) -> Message:
+    """By id, or by the id it had in the file it was imported from."""
+    found = home.story.messages_by_id(session.address, [name]).get(name)
+    if found is None:
+        found = next((message for message in home.story.all_messages(session.address) if message.ref == name), None)
+    if found is None:
+        cure = f"talekeeper sessions show {session.id} lists them"
+        raise NotFound(f"there is no message {name!r}", where=session.id, cure=cure)
+    return found
+
+
+def place_of(text: str) -> Coordinate:
+    """`BRANCH:DEPTH`, as `sessions show` and `sessions branches` print it."""
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        raise ParameterError("place", f"{text!r} is not a place", cure="write it as BRANCH:DEPTH, for example 0:12")
+    return Coordinate(int(found[1]), int(found[2]))
+
+
+def turns_of(text: str) -> tuple[int, int]:
+    """`7` or `7..12`."""
+    found = _TURNS.fullmatch(text)
+    if found is None:
+        raise ParameterError("turns", f"{text!r} is no range of turns", cure="write it as 7 or 7..12")
+    return int(found[1]), int(found[2] or found[1])

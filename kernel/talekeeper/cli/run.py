@@ -1,0 +1,74 @@
+"""`talekeeper run`: commands that plugins declare, their options drawn from the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, open_ended, whole_value
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import session_of
+from talekeeper.context import run_command
+from talekeeper.errors import NotFound
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+
+
+@click.command(epilog="Example:  talekeeper run lorebook/check --session low-house", **OPEN_ENDED)
+@open_ended("PLUGIN/COMMAND [ARGUMENTS]")
+@click.option("-s", "--session", metavar="SESSION", help="Where to run it.  [default: the session used last]")
+@common
+@pass_common
+@click.pass_context
+def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
+    """Run a plugin's command.
+
+    Without a command, lists those there are; PLUGIN/COMMAND --help shows its arguments.
+    """
+    if rest and asks_for_help(rest):
+        click.echo(ctx.get_help())
+        return
+    with options.open() as home:
+        if not rest:
+            _list(options, home)
+            return
+        entry = _declared(home, rest[0])
+        form = Form(entry.get("parameters") or {}, taken=("--value", "--file"))
+        about = str(entry.get("description", ""))
+        given = fill_in(ctx, rest[0], rest[1:], [*form.options, *WHOLE], about)
+        arguments = {**whole_value(given["whole"], given["file"]), **form.value(given)}
+        result = run_command(home.rooms, session_of(home, options, session).address, rest[0], arguments)
+    if isinstance(result, str) and not options.as_json:
+        screen.say(result)
+    else:
+        screen.emit(result)
+
+
+def _commands(home: Home) -> dict[str, Mapping[str, Any]]:
+    return {
+        f"{plugin.id}/{entry['id']}": entry
+        for plugin in home.host.roster().plugins
+        if plugin.manifest is not None
+        for entry in plugin.manifest.contributes.get("commands", ())
+    }
+
+
+def _declared(home: Home, path: str) -> Mapping[str, Any]:
+    known = _commands(home)
+    if path not in known:
+        raise NotFound(f"there is no command {path!r}", cure=f"there are {', '.join(known) or 'none'}")
+    return known[path]
+
+
+def _list(options: Common, home: Home) -> None:
+    found = _commands(home)
+    if options.as_json:
+        screen.emit({"commands": list(found)})
+    elif found:
+        screen.table(("command", ""), [(path, entry.get("description", "")) for path, entry in found.items()])
+    else:
+        screen.note("no plugin declares a command")

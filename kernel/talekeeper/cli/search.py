@@ -1,0 +1,42 @@
+"""`talekeeper search`: asks a session's memory, and shows why each passage was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.answers import show_answer
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import session_of
+from talekeeper.context.memory_search import ask
+from talekeeper.context.question import DEFAULT, SCOPES, question
+
+
+@click.command(epilog='Example:  talekeeper search "What did Juno promise Hob Pargeter?" --explain')
+@click.argument("query", nargs=-1, metavar="QUERY…")
+@click.option("-s", "--session", metavar="SESSION", help="Where to ask.  [default: the session used last]")
+@click.option("--wording", "wordings", multiple=True, metavar="TEXT", help="The same in other words; may be repeated.")
+@click.option("--scope", type=click.Choice(SCOPES), default="all", show_default=True, help="What was said, or data.")
+@click.option("--source", "sources", multiple=True, metavar="NAME", help="Only recall, PLUGIN or PLUGIN/NAMESPACE.")
+@click.option("--from", "turn_from", type=int, metavar="TURN", help="Nothing of an earlier turn.")
+@click.option("--to", "turn_to", type=int, metavar="TURN", help="Nothing of a later turn.")
+@click.option("-n", "--limit", type=int, default=DEFAULT, show_default=True, help="How many results at most.")
+@click.option("--explain", is_flag=True, help="Show how each term made its part of the score.")
+@common
+@pass_common
+def command(options: Common, /, query: tuple[str, ...], session: str | None, explain: bool, **more: Any) -> None:  # noqa: FBT001
+    """Ask a session, as the narrator's memory-search does.
+
+    Words are matched, not meaning: give the names of people, places and things.
+    """
+    asked = question({"query": " ".join(query) or None, **more})
+    with options.open() as home:
+        found = session_of(home, options, session)
+        answer = ask(home.rooms, found.address, asked, explain=explain)
+    if options.as_json:
+        screen.emit({"session": found.id, **answer.as_json()})
+        return
+    show_answer(answer, explain=explain)
+    screen.note(f"{found.id}: {answer.searched:,} passages searched")

@@ -1,0 +1,174 @@
+"""`talekeeper sessions`: sessions, the messages in them, and which plugins they have."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import message_of, session_of, turns_of
+from talekeeper.cli.told import message_json, session_facts, session_json, show_message, tell
+from talekeeper.cli.tree import COMMANDS as TREE
+from talekeeper.cli.tree import session_argument
+from talekeeper.errors import InputError, ParameterError
+from talekeeper.story import Session
+
+_SHOWN = 20
+
+
+@click.group()
+def group() -> None:
+    """List, show and manage sessions and their branches.
+
+    A SESSION is named by its id, its title or the beginning of its id.
+    """
+
+
+@group.command("list", epilog="Example:  talekeeper sessions list")
+@common
+@pass_common
+def list_sessions(options: Common, /) -> None:
+    """List the sessions of the workspace, the one used last first."""
+    with options.open() as home:
+        found = home.story.sessions(options.workspace)
+    if options.as_json:
+        screen.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
+    elif found:
+        rows = [(one.id, one.title, f"{one.messages:,}", one.branches, one.updated[:16]) for one in found]
+        screen.table(("session", "title", "messages", "branches", "used"), rows, right=frozenset({2, 3}))
+    else:
+        screen.note(f"the workspace {options.workspace!r} has no sessions; talekeeper import FILE makes one")
+
+
+@group.command(epilog="Example:  talekeeper sessions show low-house --turns 3..5")
+@session_argument
+@click.option("-n", "--last", type=click.IntRange(min=1), help=f"The last so many messages.  [default: {_SHOWN}]")
+@click.option("--turns", metavar="N..M", help="The messages of these turns.")
+@click.option("--all", "everything", is_flag=True, help="Every message of the story as it stands.")
+@common
+@pass_common
+def show(options: Common, /, name: str, last: int | None, turns: str | None, everything: bool) -> None:  # noqa: FBT001
+    """Show a session and its newest messages."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        if turns is not None:
+            messages = home.story.messages(session.address, turns=turns_of(turns))
+        else:
+            messages = home.story.messages(session.address, last=None if everything else last or _SHOWN)
+    if options.as_json:
+        screen.emit({**session_json(session), "shown": [message_json(message) for message in messages]})
+        return
+    screen.say(f"{session.id}: {session.title}", bold=True)
+    screen.say(session_facts(session), dim=True)
+    for message in messages:
+        show_message(message)
+
+
+@group.command(epilog='Example:  talekeeper sessions rename low-house "The Low House"')
+@session_argument
+@click.argument("title")
+@common
+@pass_common
+def rename(options: Common, /, name: str, title: str) -> None:
+    """Give a session another title; its id stays."""
+    with options.open() as home:
+        session = home.story.rename_session(session_of(home, options, name).address, title)
+    tell(options, session, f"{session.id} is now called {session.title!r}")
+
+
+@group.command(epilog="Example:  talekeeper sessions delete low-house")
+@session_argument
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+@pass_common
+def delete(options: Common, /, name: str, yes: bool) -> None:  # noqa: FBT001
+    """Delete a session with its messages, records and index, for good. Asks twice."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        if not yes:
+            _ask_twice(session)
+        home.story.delete_session(session.address)
+    tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
+
+
+def _ask_twice(session: Session) -> None:
+    sure = click.confirm(f"Delete {session.id!r} with {session.messages:,} messages, for good?", err=True)
+    if not sure or click.prompt("Type its id to delete it", err=True) != session.id:
+        raise InputError("nothing was deleted")
+
+
+class _Changes(click.Command):
+    """Takes `-NAME` for a plugin to leave out, where click would read a cluster of short options."""
+
+    _CHANGE = re.compile(r"[+-][a-z][a-z0-9-]+")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Puts the changes aside before click sees them."""
+        changes = [arg for arg in args if self._CHANGE.fullmatch(arg)]
+        rest = super().parse_args(ctx, [arg for arg in args if arg not in changes])
+        ctx.params["changes"] = tuple(changes)
+        return rest
+
+
+@group.command(cls=_Changes, epilog="Example:  talekeeper sessions plugins low-house +lorebook -memory")
+@session_argument
+@common
+@pass_common
+def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
+    """Show or change the plugins of a session: SESSION +add -remove."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        if changes:
+            added = [change[1:] for change in changes if change[0] == "+"]
+            removed = [change[1:] for change in changes if change[0] == "-"]
+            session = home.host.change_session(session.address, add=added, remove=removed)
+            home.host.ready(session.address)
+        roster = home.host.roster(session=session)
+    if options.as_json:
+        found = [{"id": one.id, "state": one.state, "reason": one.reason} for one in roster.plugins]
+        screen.emit({"session": session.id, "plugins": found})
+    else:
+        screen.table(("plugin", "state", "why"), [(one.id, one.state, one.reason) for one in roster.plugins])
+
+
+@group.command(epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')
+@session_argument
+@click.argument("message")
+@click.option("--text", help="The new text.  [default: opens an editor]")
+@common
+@pass_common
+def edit(options: Common, /, name: str, message: str, text: str | None) -> None:
+    """Give a message another text; the old one stays readable."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        found = message_of(home, session, message)
+        if text is None:
+            text = (click.edit(found.text) or "").rstrip("\n")
+        if not text:
+            raise ParameterError("text", "it is empty", cure="nothing was changed; to take a message out, hide it")
+        changed = home.story.edit(session.address, found.id, text)
+    tell(options, session, f"message {changed.id} is edited", {"message": message_json(changed)})
+
+
+@group.command(epilog="Example:  talekeeper sessions hide low-house m12")
+@session_argument
+@click.argument("message")
+@click.option("--undo", is_flag=True, help="Show it again.")
+@common
+@pass_common
+def hide(options: Common, /, name: str, message: str, undo: bool) -> None:  # noqa: FBT001
+    """Take a message out of search and prompts; the story keeps it."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        found = message_of(home, session, message)
+        change = home.story.unhide if undo else home.story.hide
+        changed = change(session.address, found.id)
+    tell(
+        options, session, f"message {changed.id} is {'shown' if undo else 'hidden'}", {"message": message_json(changed)}
+    )
+
+
+for _command in TREE:
+    group.add_command(_command)

@@ -1,0 +1,42 @@
+"""`talekeeper status`: what a home holds, at a glance."""
+
+from __future__ import annotations
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
+
+_NAMED = 5
+
+
+@click.command(epilog="Example:  talekeeper status")
+@common
+@pass_common
+def command(options: Common, /) -> None:
+    """Say what this home holds."""
+    with options.open() as home:
+        size, log = home.db.sizes()
+        sessions = {one.id: home.story.sessions(one.id) for one in home.story.workspaces()}
+        plugins = home.host.roster().plugins
+    facts = {
+        "home": home.folder,
+        "database_bytes": size + log,
+        "workspaces": {name: len(found) for name, found in sessions.items()},
+        "sessions": sum(map(len, sessions.values())),
+        "messages": sum(session.messages for found in sessions.values() for session in found),
+        "plugins": {plugin.id: plugin.state for plugin in plugins},
+    }
+    if options.as_json:
+        screen.emit(facts)
+        return
+    screen.say(f"home      {home.folder} ({(size + log) / 1e6:.1f} MB)")
+    screen.say(f"sessions  {facts['sessions']:,} with {facts['messages']:,} messages, in {_listed(list(sessions))}")
+    screen.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return "no workspace"
+    more = ", …" if len(names) > _NAMED else ""
+    return f"{len(names)} workspaces ({', '.join(names[:_NAMED])}{more})"

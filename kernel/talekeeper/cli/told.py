@@ -1,0 +1,105 @@
+"""Sessions, messages and records as commands show them, for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common
+from talekeeper.story import Coordinate, Message, Record, Session
+
+
+def place(at: Coordinate) -> str:
+    """A coordinate as `BRANCH:DEPTH`."""
+    return f"{at.branch}:{at.depth}"
+
+
+def session_json(session: Session) -> dict[str, Any]:
+    """A session as `--json` prints it."""
+    return {
+        "workspace": session.workspace,
+        "id": session.id,
+        "title": session.title,
+        "messages": session.messages,
+        "branches": session.branches,
+        "head": place(session.head),
+        "plugins": session.plugins,
+        "preset": session.preset,
+        "locale": session.locale,
+        "created": session.created,
+        "updated": session.updated,
+    }
+
+
+def session_facts(session: Session) -> str:
+    """The line under a session's title."""
+    plugins = ", ".join(session.plugins) or "none"
+    size = f"{session.messages:,} messages on {session.branches} branches"
+    return f"{size}, head at {place(session.head)}; plugins: {plugins}"
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """A message as `--json` prints it."""
+    return {
+        "id": message.id,
+        "ref": message.ref,
+        "place": place(message.coordinate),
+        "turn": message.turn,
+        "role": message.role,
+        "speaker": message.speaker,
+        "text": message.text,
+        "time": message.time,
+        "revision": message.revision,
+        "hidden": message.hidden,
+    }
+
+
+def show_message(message: Message) -> None:
+    """A message under a line that says who, when and where."""
+    marks = [f"turn {message.turn}", place(message.coordinate), message.id]
+    marks += [message.time] if message.time else []
+    marks += ["hidden"] if message.hidden else []
+    who = screen.line(message.speaker or message.role)
+    click.echo(f"\n{click.style(who, bold=True)}  {click.style(screen.line(' · '.join(marks)), dim=True)}")
+    screen.say(message.text)
+
+
+def record_json(record: Record) -> dict[str, Any]:
+    """A record's version as `--json` prints it."""
+    return {
+        "plugin": record.plugin,
+        "namespace": record.namespace,
+        "key": record.key,
+        "value": record.value,
+        "revision": record.revision,
+        "place": place(record.coordinate),
+        "turn": record.turn if record.turn >= 0 else None,
+        "by_person": record.person,
+        "withdrawn": record.withdrawn,
+        "forgotten": record.forgotten,
+        "created": record.created,
+    }
+
+
+def show_record(record: Record) -> None:
+    """A record's version: its key and marks, then its properties, a line each."""
+    marks = [f"revision {record.revision}", record.created[:16].replace("T", " ")]
+    marks += [f"turn {record.turn}"] if record.turn >= 0 else []
+    marks += ["by hand"] if record.person else []
+    marks += ["forgotten"] if record.forgotten else ["withdrawn"] if record.withdrawn else []
+    click.echo(f"{click.style(screen.line(record.key), bold=True)}  {click.style(' · '.join(marks), dim=True)}")
+    if record.value is not None:
+        for name, value in dict[str, Any](record.value).items():
+            screen.say(f"  {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+
+
+def tell(options: Common, session: Session | None, sentence: str, more: Mapping[str, Any] | None = None) -> None:
+    """The outcome of an act: one sentence, or the session and what else there is as JSON."""
+    if options.as_json:
+        screen.emit({**({"session": session_json(session)} if session else {}), **(more or {})})
+    else:
+        screen.say(sentence)

@@ -1,0 +1,147 @@
+"""The commands of `talekeeper sessions` that move about in a session's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import place_of, session_of
+from talekeeper.cli.told import place, tell
+from talekeeper.story import Session
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+
+session_argument = click.argument("name", metavar="SESSION")
+
+
+def _move(options: Common, name: str, act: Callable[[Home, Session], Session]) -> None:
+    with options.open() as home:
+        session = act(home, session_of(home, options, name))
+        turn = home.story.newest_turn(session.address)
+    where = f"after turn {turn[-1].turn}" if turn else "at the beginning"
+    tell(options, session, f"{session.id} stands at {place(session.head)}, {where}")
+
+
+@click.command(epilog="Example:  talekeeper sessions undo low-house")
+@session_argument
+@common
+@pass_common
+def undo(options: Common, /, name: str) -> None:
+    """Go back one turn; nothing is lost."""
+    _move(options, name, lambda home, session: home.story.undo(session.address))
+
+
+@click.command(epilog="Example:  talekeeper sessions redo low-house")
+@session_argument
+@common
+@pass_common
+def redo(options: Common, /, name: str) -> None:
+    """Return to where the last undo or retry left."""
+    _move(options, name, lambda home, session: home.story.redo(session.address))
+
+
+@click.command(epilog="Example:  talekeeper sessions retry low-house")
+@session_argument
+@common
+@pass_common
+def retry(options: Common, /, name: str) -> None:
+    """Stand before the newest answer, so that what comes next is another take of it."""
+    _move(options, name, lambda home, session: home.story.retry(session.address))
+
+
+@click.command(epilog="Example:  talekeeper sessions takes low-house")
+@session_argument
+@common
+@pass_common
+def takes(options: Common, /, name: str) -> None:
+    """List the answers to the newest turn."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        found = [
+            (take, home.story.message_at(session.address, take.first)) for take in home.story.takes(session.address)
+        ]
+    if options.as_json:
+        rows = [
+            {
+                "number": take.number,
+                "current": take.current,
+                "tip": place(take.tip),
+                "text": first.text if first else "",
+            }
+            for take, first in found
+        ]
+        screen.emit({"session": session.id, "takes": rows})
+    else:
+        shown = [
+            (take.number, "*" if take.current else "", (first.text if first else "")[:80]) for take, first in found
+        ]
+        screen.table(("take", "", "begins"), shown, right=frozenset({0}))
+
+
+@click.command(epilog="Example:  talekeeper sessions switch low-house 2")
+@session_argument
+@click.argument("number", type=click.IntRange(min=1))
+@common
+@pass_common
+def switch(options: Common, /, name: str, number: int) -> None:
+    """Go to another answer of the newest turn, by its number."""
+    _move(options, name, lambda home, session: home.story.switch_take(session.address, number))
+
+
+@click.command(epilog="Example:  talekeeper sessions fork low-house --at 0:11 --name before-the-fire")
+@session_argument
+@click.option("--at", metavar="BRANCH:DEPTH", help="Where to branch off.  [default: here]")
+@click.option("--name", "label", default="", help="A name for the branch, to find it again.")
+@common
+@pass_common
+def fork(options: Common, /, name: str, at: str | None, label: str) -> None:
+    """Start a branch anywhere and go there."""
+    start = None if at is None else place_of(at)
+    _move(options, name, lambda home, session: home.story.fork(session.address, start, name=label))
+
+
+@click.command(epilog="Example:  talekeeper sessions branches low-house")
+@session_argument
+@common
+@pass_common
+def branches(options: Common, /, name: str) -> None:
+    """List the branches of a session."""
+    with options.open() as home:
+        session = session_of(home, options, name)
+        found = home.story.branches(session.address)
+    if options.as_json:
+        rows = [
+            {
+                "id": one.id,
+                "name": one.name,
+                "from": place(one.fork),
+                "tip": f"{one.id}:{one.tip}",
+                "created": one.created,
+            }
+            for one in found
+        ]
+        screen.emit({"session": session.id, "head": place(session.head), "branches": rows})
+    else:
+        shown = [
+            (one.id, one.name, place(one.fork), f"{one.id}:{one.tip}", "*" if one.id == session.head.branch else "")
+            for one in found
+        ]
+        screen.table(("branch", "name", "from", "tip", "here"), shown, right=frozenset({0}))
+
+
+@click.command(epilog="Example:  talekeeper sessions go low-house 2:14")
+@session_argument
+@click.argument("to", metavar="BRANCH:DEPTH")
+@common
+@pass_common
+def go(options: Common, /, name: str, to: str) -> None:
+    """Go to any place in the tree."""
+    _move(options, name, lambda home, session: home.story.go(session.address, place_of(to)))
+
+
+COMMANDS = (undo, redo, retry, takes, switch, fork, branches, go)

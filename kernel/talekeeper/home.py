@@ -1,0 +1,100 @@
+"""One home folder opened: the database, the index, the story, the leases and the plugins, put together once.
+
+<home>/talekeeper.sqlite    everything kept
+<home>/plugins/             plugins of this home, a folder each
+<home>/leases/              files whose locks say who is at work
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from talekeeper.clock import Clock, SystemClock
+from talekeeper.context import Rooms
+from talekeeper.db import Database, Leases
+from talekeeper.errors import StoreUnusable
+from talekeeper.ids import SortableIds
+from talekeeper.plugins import Host, Switches, switches
+from talekeeper.search import Index
+from talekeeper.story import Story
+
+FOLDER = "TALEKEEPER_HOME"
+_DATABASE = "talekeeper.sqlite"
+
+
+def default_folder() -> Path:
+    """`TALEKEEPER_HOME`, else the folder this system has for a user's data."""
+    named = os.environ.get(FOLDER)
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path  # noqa: PLC0415 - only where no folder is named
+
+    return user_data_path("talekeeper", appauthor=False)
+
+
+class Home:
+    """Use it in a `with`: leaving it brings the index in order and closes the database."""
+
+    def __init__(self, folder: Path, db: Database, clock: Clock, chosen: Switches) -> None:
+        self.folder = folder
+        self.db = db
+        self.clock = clock
+        self.index = Index()
+        self.story = Story(db, self.index, clock, SortableIds(clock))
+        self.leases = Leases(folder / "leases", db)
+        self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen)
+        self.rooms = Rooms(self.story, self.index, self.host, clock)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | None = None,
+        *,
+        clock: Clock | None = None,
+        plugin_folders: Iterable[Path] = (),
+        plugin_paths: Iterable[Path] = (),
+        no_plugins: str | None = None,
+        new: bool = True,
+    ) -> Home:
+        """Opens the home, making it when it is not there and `new` allows; raises `StoreUnusable` with the reason.
+
+        `no_plugins` is None to load all that are enabled, empty for none, or the ids to leave out, with commas.
+        """
+        folder = (folder or default_folder()).expanduser().absolute()
+        clock = clock or SystemClock()
+        if new:
+            _make(folder)
+        chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
+        return cls(folder, Database.open(folder / _DATABASE, clock=clock, new=new), clock, chosen)
+
+    def close(self) -> None:
+        """Brings the index in order, takes forgotten words out of every file, and closes."""
+        try:
+            self.story.settle()
+        finally:
+            self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            # Whatever went wrong is what people should read, not what it does to the tidying up.
+            self.db.close()
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        what = f"the home folder cannot be made ({fault.strerror})"
+        cure = f"name another one with --home DIR or {FOLDER}"
+        raise StoreUnusable(what, where=str(folder), cure=cure) from fault
