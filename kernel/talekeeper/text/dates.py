@@ -21,7 +21,7 @@ _FEWEST_SECONDS, _MOST_SECONDS = 10**8, 10**11  # 1973 to 5138: smaller numbers 
 
 # Compiled when first met: `re` keeps them.
 _NUMBER = r"\d{4,17}(?:\.\d{0,9})?"
-_NAME = "(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
+_NAME = "(?P<name>" + "|".join(f"{month}|{month[:3]}" for month in _MONTHS) + r"|sept)\b\.?"
 _YEAR, _DAY = r"(?P<year>[12]\d{3})(?!\d)", r"(?<!\d)(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\d:])"
 _FORMS = (
     r"(?<!\d)(?P<year>\d{4})\s?[-/.年년]\s?(?P<month>\d{1,2})\s?[-/.月월]\s?(?P<day>\d{1,2})(?!\d)",
@@ -75,8 +75,8 @@ def read_day(raw: str) -> Day | None:
     text = normalise(raw.strip())
     if re.fullmatch(_NUMBER, text) and (day := _unix_day(text)):
         return day
-    matches = (re.search(form, text) for form in _FORMS)
-    return next((day for match in matches if match and (day := _valid(_day_of(match.groupdict())))), None)
+    match = next(filter(None, (re.search(form, text) for form in _FORMS)), None)
+    return _valid(_day_of(match.groupdict())) if match else None
 
 
 def _unix_day(number: str) -> Day | None:
@@ -92,7 +92,7 @@ def _unix_day(number: str) -> Day | None:
 def _day_of(parts: dict[str, str | None]) -> Day:
     numbers = {name: int(part) for name, part in parts.items() if part and part.isdigit()}
     if name := parts.get("name"):
-        numbers["month"] = 1 + next(place for place, month in enumerate(_MONTHS) if month.startswith(name))
+        numbers["month"] = 1 + next(place for place, month in enumerate(_MONTHS) if month.startswith(name[:3]))
     if "one" in numbers:
         numbers |= _told_apart(numbers["one"], numbers["two"])
     return Day(numbers["year"], numbers.get("month"), numbers.get("day"))

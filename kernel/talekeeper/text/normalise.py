@@ -31,21 +31,25 @@ _ZEROS = "660 6F0 7C0 966 9E6 A66 AE6 B66 BE6 C66 CE6 D66 DE6 E50 ED0 F20 1040 1
 # megabyte. A hundred on one letter are no text, and lose their marks first.
 _HEAP = r"[^\w\s\0-\xac\xae-\u02ff]{100,}+"
 _LONG = 1000
-# English as word processors write it needs no more than this, twenty times faster than the whole road.
-_TYPOGRAPHIC = (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", " "), ("…", " "))
+# The signs of everyday typing, exchanged first. For English that is all there is to do, fifty times faster than the
+# whole road; Chinese without its wide signs is in normal form, and seeing that is thirty times faster than making it so.
+_EVERYDAY = (
+    *(("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", " "), ("…", " ")),
+    *(("，", ","), ("！", "!"), ("？", "?"), ("：", ":"), ("；", ";"), ("（", "("), ("）", ")"), ("\u3000", " ")),
+)
 
 
 def normalise(text: str) -> str:
     """Idempotent; takes any string, lone surrogates included."""
     if not text.isascii():
-        for sign, plain in _TYPOGRAPHIC:
+        for sign, plain in _EVERYDAY:
             text = text.replace(sign, plain)
         if not text.isascii():
-            return _whole_road(text)
+            return normalise_any(text)
     return text.lower()
 
 
-def _whole_road(text: str) -> str:
+def normalise_any(text: str) -> str:
     """Once, and again where dropping an unseen sign has brought two together that compose."""
     table = _table()
     while True:

@@ -34,10 +34,15 @@ _ON_BASE = (
     "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\ua9e5\uaa7b-\uaa7d"
 )
 _CLUSTER = rf".(?:[\u1039\u17d2][^{_ON_BASE}]|[{_ON_BASE}])*+"
-_EMOJI = "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+# Pictures, and flags of two letters.
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}|[\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u2600-\u2767\u2776-\u27bf"
+    "\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001faff]"
+)
 # Where letters and marks of other scripts stand; between these blocks there are none or those of the classes above.
 _WORD_BLOCKS = (
-    "80-DFF F00-FFF 10A0-10FF 1200-177F 1800-218F 2C00-2E2F A000-A95F A980-A9DF AA00-AA5F AA80-ABFF FB00-FEFF"
+    "80-DFF F00-FFF 10A0-10FF 1200-177F 17F0-17F9 1800-218F 2460-24FF 2C00-2E2F 3248-324F A000-A95F A980-A9DF "
+    "AA00-AA5F AA80-ABFF FB00-FEFF"
 )
 _HIGH_MARK_BLOCKS = "10100-11FFF 16A00-16FFF 1BC00-1BCFF 1E000-1EEFF"
 
@@ -56,7 +61,7 @@ class Script(Enum):
 
 def find_runs(text: str) -> list[str]:
     """The runs of normalised text in order."""
-    return _ASCII.findall(text) if text.isascii() else _any_script()(text)
+    return _ASCII.findall(text) if text.isascii() else any_script()(text)
 
 
 def script_of(run: str) -> Script:
@@ -70,7 +75,7 @@ def clusters(run: str) -> list[str]:
 
 
 @cache
-def _any_script() -> Callable[[str], list[str]]:
+def any_script() -> Callable[[str], list[str]]:
     """Compiled at the first text that is not ASCII (a few milliseconds)."""
     # Python's \w leaves out combining marks, which tears words of many scripts apart. Letters and marks of the lower
     # plane stand in one explicit class, which the engine looks up at once; those above, rare, cost a walk each.

@@ -14,7 +14,7 @@ _END = (
     r"|(?<=\S)(?=[^\S\n]*+\n)"
 )
 # "Mr. Brown" goes on, and so does "J. Brown".
-_SHORT = r"(?i:\b(?:mr|mrs|ms|dr|st|prof|sr|jr|vs|no|vol|fig|gen|col|sgt|lt|capt|e\.g|i\.e|[a-z]))\Z"
+_SHORT = r"(?i:\b(?:mr|mrs|ms|dr|st|prof|sr|jr|vs|gen|col|sgt|lt|capt|e\.g|i\.e|[a-z]))\Z"
 _LONGER_THAN_SHORT = 6
 
 
