@@ -52,8 +52,8 @@ def literal(name: str, characters: str) -> str:
     return f"\n{name} = (\n{lines})\n"
 
 
-def main() -> None:
-    """Writes the module anew."""
+def module() -> str:
+    """The source text of the table's module."""
     direct = dict(pairs())
     table = {traditional: end_of(direct, traditional) for traditional in direct}
     parts = (
@@ -61,9 +61,9 @@ def main() -> None:
         literal("TRADITIONAL", "".join(table)),
         literal("SIMPLIFIED", "".join(table.values())),
     )
-    TARGET.write_text("".join(parts), encoding="utf-8")
-    print(f"{TARGET.name}: {len(table)} characters")
+    return "".join(parts)
 
 
 if __name__ == "__main__":
-    main()
+    TARGET.write_text(module(), encoding="utf-8")
+    print(f"{TARGET.name} is written")

@@ -7,15 +7,17 @@ apostrophes off.
 
 from __future__ import annotations
 
+# Question words, pronouns, auxiliaries, articles, and the few prepositions that say least. Other prepositions,
+# quantities and most conjunctions stay in a query: the mean recall@10 of seven sets of questions on English
+# conversations was .676 with them and .667 without.
 _ENGLISH = """
-a about after again all also am an and any are arent as at be because been before being between both but by can cant
-cannot could couldnt did didnt do does doesnt doing done dont during each either ever every few for from had hadnt has
-hasnt have havent having he her here hers herself hes him himself his how i id if ill im in into is isnt it its itself
-ive just me more most much my myself neither no nor not now of off on once only or other our ours ourselves out over
-own same shall she should shouldnt so some such than that thats the their theirs them themselves then there theres
-these they theyre theyve this those through to too under until up upon us very was wasnt we were werent what whatever
-whats when where which while who whom whose why will with wont would wouldnt yes you youd youll your youre yours
-yourself yourselves youve
+who whom whose what whatever which when where while why how
+i me my myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
+it its itself they them their theirs themselves this that these those there
+am are be been being can could did do does doing done had has have having is should shall was were will would
+a an the of to and or in on at for
+arent cannot cant couldnt didnt doesnt dont hadnt hasnt havent isnt shouldnt wasnt werent wont wouldnt
+hes id ill im ive thats theres theyre theyve whats youd youll youre youve
 """
 _GERMAN = """
 aber auch auf aus bei bist dass dem der diese dieser dieses du ein eine einem einen einer ich ihr ist mit nach nicht
