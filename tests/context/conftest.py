@@ -74,6 +74,7 @@ def plug(rooms: Rooms, tmp_path: Path) -> Plug:
             texts |= {"__init__.py": "", "code.py": textwrap.dedent(code)}
         for name, text in texts.items():
             (root / name).write_text(text, encoding="utf-8")
+        rooms.host.look_again()
         if enable:
             rooms.host.enable(plugin_id)
 

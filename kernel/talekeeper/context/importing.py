@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -84,7 +85,9 @@ def run_importer(
     call = Call(plugin.id, f"importer {name}", rooms.host.guard.deadlines.importer)
     writer = _Writer(bound, report, replace=replace)
     with _opened(file) as opened:
-        steps = rooms.host.guard.iterate(call, lambda: map(_checked, function(context, opened, report)), context)
+        steps = rooms.host.guard.iterate(
+            call, lambda: map(partial(_checked, bound), function(context, opened, report)), context
+        )
         batch: list[Record] = []
         try:
             for number, record in enumerate(steps, start=1):
@@ -152,9 +155,10 @@ class _Writer:
         return "added" if standing is None else "replaced"
 
 
-def _checked(given: Any) -> Record:
+def _checked(bound: Bound, given: Any) -> Record:
     if not isinstance(given, Record):
         raise PluginError(f"it yields {type(given).__name__}, where a Record is expected")
+    bound.own(given.namespace)
     return Record(str(given.namespace), str(given.key), plain(dict(given.value), limit=VALUE_BYTES))
 
 

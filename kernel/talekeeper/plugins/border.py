@@ -119,7 +119,8 @@ class Answer:
 class ScoredRecord:
     """A record of one namespace scored against weighted queries: `lexical` is the weighted sum of its BM25 scores.
 
-    `matched` are the terms it shares with any of the queries, `share` their part of all query terms, 0..1.
+    `matched` are the terms it shares with any of the queries, `share` their part of all query terms, 0..1. Records with
+    the identical text have one score.
     """
 
     key: str

@@ -134,6 +134,8 @@ class Guard:
                 raise error
             return
         reason = f"{call.what} {outcome.told}"
+        if isinstance(error, PluginError):
+            reason = f"{call.what}: {error.what}" + (f"; {error.cure}" if error.cure else "")
         self._went_wrong(call.plugin, reason)
         if isinstance(error, PluginError) or (self._strict and isinstance(error, Exception)):
             raise error

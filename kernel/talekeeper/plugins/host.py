@@ -52,7 +52,7 @@ class Host:
         self._ready: set[Address] = set()
         self.guard = Guard(deadlines, strict=self._switches.strict)
         self._loader = Loader(self.guard)
-        self._preparer = Preparer(story, clock, self.guard, self.functions)
+        self._preparer = Preparer(story, self.guard, self.functions)
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
@@ -63,6 +63,13 @@ class Host:
             self._plugins = survey(found)
             self._begin(self._plugins)
         return self._plugins
+
+    def look_again(self) -> None:
+        """Forgets what was found, prepared and failed: folders and manifests are read anew when next asked for."""
+        self._plugins = None
+        self._failed.clear()
+        self._preparer.begin_again()
+        self._ready.clear()
 
     def plugin(self, plugin_id: str) -> Plugin:
         """The one that carries this id, or the first that claims it; raises NotFound."""
@@ -92,13 +99,10 @@ class Host:
 
         Raises NotFound, or PluginError with its reason when it is invalid, incompatible or unsafe.
         """
-        self._plugins = None
+        self.look_again()
         plugin = self.plugin(plugin_id)
         if plugin.state is not State.VALID:
             raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
-        self._failed.pop(plugin_id, None)
-        self._preparer.begin_again()
-        self._ready.clear()
 
         def enable(tx: Tx) -> None:
             enablement.switch(tx, plugin_id, on=True, at=self._now(), workspace=workspace)

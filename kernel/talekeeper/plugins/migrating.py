@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from talekeeper.clock import Clock, iso
 from talekeeper.db import Row, Tx
 from talekeeper.errors import ParameterError, PluginError
 from talekeeper.manifest.declared import Namespace
@@ -35,20 +35,16 @@ _CHANGE = (
     "UPDATE record SET value = ?, version = ? WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ?"
     " AND namespace = ? AND key = ? AND revision = ? AND version = ? AND value = ?"
 )
-_REINDEX = (
-    "INSERT INTO upkeep (workspace, task, preset, session, plugin, namespace, since)"
-    " VALUES (?, 'reindex', '', '', ?, ?, ?) ON CONFLICT DO NOTHING"
-)
 
 
-def migrate(story: Story, clock: Clock, workspace: str, namespace: Namespace, function: Migrate, run: Run) -> None:
+def migrate(story: Story, workspace: str, namespace: Namespace, function: Migrate, run: Run) -> None:
     """Migrates every version of every record in a workspace; raises PluginError, naming a record that misfits."""
     while rows := story.read(lambda tx: _older(tx, workspace, namespace)):
         values = run(partial(_called, function, [(frozen(json.loads(row[-1])), row[-2]) for row in rows]))
         changes = [
             (_checked(namespace, row, value), namespace.version, *row) for row, value in zip(rows, values, strict=True)
         ]
-        story.write(partial(_change, clock, namespace, changes), name="migrate records")
+        story.write(partial(_change, story, workspace, namespace, changes), name="migrate records")
 
 
 def unchanged(value: Mapping[str, Any], _version: int) -> Mapping[str, Any]:
@@ -76,8 +72,9 @@ def _checked(namespace: Namespace, row: Row, value: Any) -> str:
         ) from error
 
 
-def _change(clock: Clock, namespace: Namespace, changes: list[Row], tx: Tx) -> None:
+def _change(story: Story, workspace: str, namespace: Namespace, changes: list[Row], tx: Tx) -> None:
     # A version that was forgotten meanwhile keeps its blank: the old value is part of the condition.
     tx.run_many(_CHANGE, changes)
-    if namespace.search is not None:
-        tx.run(_REINDEX, (changes[0][2], namespace.plugin, namespace.name, iso(clock.now())))
+    # Searched no more and then again: story has to index all of it anew.
+    story.declare(workspace, replace(namespace, search=None), tx=tx)
+    story.declare(workspace, namespace, tx=tx)

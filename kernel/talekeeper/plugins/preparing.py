@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from talekeeper.clock import Clock
 from talekeeper.db import Tx
 from talekeeper.errors import InputError, PluginError
 from talekeeper.manifest.declared import Namespace
@@ -23,9 +22,8 @@ from talekeeper.story import Scope, Session, Story, scope_of
 class Preparer:
     """`functions` loads a plugin's code; it is asked only when records are to be migrated."""
 
-    def __init__(self, story: Story, clock: Clock, guard: Guard, functions: Callable[[Plugin], Functions]) -> None:
+    def __init__(self, story: Story, guard: Guard, functions: Callable[[Plugin], Functions]) -> None:
         self._story = story
-        self._clock = clock
         self._guard = guard
         self._functions = functions
         self._done: set[tuple[str, str, Scope]] = set()
@@ -79,7 +77,7 @@ class Preparer:
         if plugin.declared.module is not None:
             function = self._functions(plugin)["migrations", namespace.name]
         call = Call(plugin.id, f"migration of {namespace.name}", self._guard.deadlines.migration)
-        migrate(self._story, self._clock, workspace, namespace, function, lambda work: self._guard.call(call, work))
+        migrate(self._story, workspace, namespace, function, lambda work: self._guard.call(call, work))
 
     def _seed(self, namespace: Namespace, scope: Scope) -> None:
         seed = seeding.Seed(namespace)
