@@ -17,11 +17,17 @@ from talekeeper.text import SINGLE, query_terms
         pytest.param("剑", (f"{SINGLE}剑",), id="one-character"),
         pytest.param("成语接龙", ("成语", "语接", "接龙"), id="pairs-and-no-single-characters"),
         pytest.param("谁的生日蛋糕", ("生日", "日蛋", "蛋糕"), id="pairs-with-stop-characters-off"),
-        pytest.param("谁的剑", ("谁的", "的剑"), id="stop-characters-where-no-two-others-remain"),
+        pytest.param("谁的剑", ("谁的", "的剑", f"{SINGLE}剑"), id="stop-characters-where-no-two-others-remain"),
         pytest.param("我的名字", ("我的", "的名", "名字"), id="one-other-is-not-enough"),
         pytest.param("的", (f"{SINGLE}的",), id="a-stop-character-alone"),
         pytest.param("Mira 的 剑", ("mira", f"{SINGLE}剑"), id="a-stop-character-among-others"),
-        pytest.param("猫が好きな食べ物", ("好き", "きな", "な食", "食べ", "べ物"), id="japanese-particle"),
+        pytest.param(
+            "带着我的狗去踏青", ("带着", "去踏", "踏青", f"{SINGLE}狗"), id="stranded-between-stop-characters"
+        ),
+        pytest.param("可以叫上你姐", ("可以", "以叫", "叫上", f"{SINGLE}姐"), id="stranded-at-the-end"),
+        pytest.param(
+            "猫が好きな食べ物", ("好き", "きな", "な食", "食べ", "べ物", f"{SINGLE}猫"), id="japanese-particle"
+        ),
     ],
 )
 def test_terms_of_a_query(query: str, terms: tuple[str, ...]) -> None:
