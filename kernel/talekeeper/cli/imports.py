@@ -15,7 +15,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange import FORMATS, Options, Report, Source, detect, import_file
+from talekeeper.exchange import ARCHIVE, FORMATS, Options, Report, Source, detect, import_file, restore_archive
 from talekeeper.story import Address
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(options: Common, /, files: tuple[str, ...], name: str | None, dry_ru
         wanted = Options(options.workspace, plugins=home.host.enabled(options.workspace), dry_run=dry_run, **more)
         for file in files:
             with _opened(file) as stream:
-                reports.append(_import(home, Source(stream, file), name, wanted))
+                reports.append(_import(home, options, Source(stream, file), name, wanted))
             if not options.as_json:
                 _show(reports[-1])
     if options.as_json:
@@ -55,13 +55,15 @@ def command(options: Common, /, files: tuple[str, ...], name: str | None, dry_ru
     return 1 if any(report.error for report in reports) else 0
 
 
-def _import(home: Home, source: Source, name: str | None, wanted: Options) -> Report:
+def _import(home: Home, options: Common, source: Source, name: str | None, wanted: Options) -> Report:
     size = source.stream.seek(0, 2)
     try:
         name = name or detect(source, wanted.player)
     except ImportFileError as fault:
         return Report(source.name, "unknown", dry_run=wanted.dry_run, error=fault)
     with screen.progress(source.name, size) as reach:
+        if name == ARCHIVE:
+            return restore_archive(home.story, source, wanted, reach, options.given_workspace)
         report = import_file(home.story, source, name, wanted, reach)
     if not wanted.dry_run:
         for session in report.sessions:

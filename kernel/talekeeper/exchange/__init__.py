@@ -4,13 +4,17 @@ Reading: bytes → `lines` → a reader of one format → `Entry` → `importer`
 Writing: story → `archive` (everything, to be imported again) or `render` (one lineage, for SillyTavern or for people).
 """
 
-from talekeeper.exchange.detect import FORMATS, detect
+from talekeeper.exchange.detect import ARCHIVE, FORMATS, detect
+from talekeeper.exchange.dump import write_archive
 from talekeeper.exchange.entry import Entry, Notes
 from talekeeper.exchange.importer import Progress, import_file
 from talekeeper.exchange.lines import Source
+from talekeeper.exchange.render import markdown, siblings_of, sillytavern
 from talekeeper.exchange.report import Options, Report, SessionCount
+from talekeeper.exchange.restore import restore_archive
 
 __all__ = [
+    "ARCHIVE",
     "FORMATS",
     "Entry",
     "Notes",
@@ -21,4 +25,9 @@ __all__ = [
     "Source",
     "detect",
     "import_file",
+    "markdown",
+    "restore_archive",
+    "siblings_of",
+    "sillytavern",
+    "write_archive",
 ]

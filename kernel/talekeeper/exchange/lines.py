@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, TypeGuard, cast
+from typing import Any, BinaryIO, NoReturn, TypeGuard
 
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.text import check_text
@@ -82,9 +82,14 @@ class Source:
         except (ValueError, RecursionError) as fault:
             what = "nested too deeply" if isinstance(fault, RecursionError) else str(fault).split(";")[0]
             self.fail(line.number, f"not a JSON line: {what}")
-        if not isinstance(value, dict):
+        if not is_object(value):
             self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
-        return cast("dict[str, Any]", value)
+        return value
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a value that came out of JSON is an object."""
+    return isinstance(value, dict)
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:

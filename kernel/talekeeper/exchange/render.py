@@ -69,9 +69,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def siblings_of(messages: Iterable[Message], parents: Mapping[Coordinate, Coordinate]) -> Siblings:
-    """Groups every message of a session by the place before it; `parents` gives that place for each message."""
+def siblings_of(messages: Iterable[Message], forks: Mapping[int, Coordinate]) -> Siblings:
+    """Groups every message of a session by the place before it; `forks` gives where each branch grows from."""
     places: dict[Coordinate, list[Message]] = {}
     for message in sorted(messages, key=lambda one: one.seq):
-        places.setdefault(parents[message.coordinate], []).append(message)
+        at = message.coordinate
+        fork = forks[at.branch]
+        before = fork if at.depth - 1 == fork.depth else Coordinate(at.branch, at.depth - 1)
+        places.setdefault(before, []).append(message)
     return {message.coordinate: group for group in places.values() for message in group}

@@ -1,0 +1,63 @@
+"""`talekeeper eval`: recall on sets of questions whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common, warn_on_stderr
+from talekeeper.evaluate.score import METRICS
+from talekeeper.evaluate.sets import find_sets
+
+if TYPE_CHECKING:
+    from talekeeper.evaluate.runs import Grouping
+    from talekeeper.evaluate.score import Score
+
+
+@click.command(epilog="Example:  talekeeper eval sets/ --run run.jsonl")
+@click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path, exists=True))
+@click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked lists here.")
+@click.option("--by", type=click.Choice(["set", "category", "session"]), default="set", show_default=True)
+@common
+@pass_common
+def command(options: Common, /, folders: tuple[Path, ...], run_file: Path | None, by: Grouping) -> None:
+    """Measure recall on sets of questions.
+
+    A DIR is a set (corpus.jsonl, queries.jsonl, SOURCE.json) or a folder of sets. Each is loaded into a throw-away home
+    and asked as memory-search asks, to depth 100; questions without evidence are left out. --run writes lines
+    {"query", "ranked"}.
+    """
+    from talekeeper.evaluate.runs import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
+
+    warn_on_stderr()
+    sets = find_sets(folders)
+    total = sum(1 + len(asked(one)) for one in sets)
+    with screen.progress("eval", total) as reach:
+        if run_file is None:
+            outcome = measure(sets, by, None, reach)
+        else:
+            with run_file.open("w", encoding="utf-8") as run:
+                outcome = measure(sets, by, run, reach)
+    if options.as_json:
+        groups = {name: _json(score) for name, score in outcome.groups.items()}
+        screen.emit({"by": by, "groups": groups, "all": _json(outcome.overall), "without_questions": outcome.silent})
+        return
+    _show(by, {**outcome.groups, "ALL": outcome.overall})
+    for name in outcome.silent:
+        screen.note(f"{name}: no questions, loaded only")
+
+
+def _json(score: Score) -> dict[str, float]:
+    return {"n": score.questions, **score.values}
+
+
+def _show(by: str, scores: Mapping[str, Score]) -> None:
+    rows = [
+        (name, score.questions, *(f"{score.values[metric]:.3f}" for metric in METRICS))
+        for name, score in scores.items()
+    ]
+    screen.table((by, "n", *METRICS), rows, right=frozenset(range(1, 2 + len(METRICS))))

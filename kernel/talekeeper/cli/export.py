@@ -1,0 +1,103 @@
+"""`talekeeper export`: sessions in a file, whole to be imported again, or one lineage to be read elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import session_of
+from talekeeper.clock import iso
+from talekeeper.db.publish import draft_of, publish
+from talekeeper.errors import InputError, ParameterError
+from talekeeper.exchange import markdown, siblings_of, sillytavern, write_archive
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+    from talekeeper.story import Coordinate, Session
+
+WHOLE = "jsonl"
+_FORMATS = (WHOLE, "sillytavern", "markdown")
+
+
+@click.command(epilog="Example:  talekeeper export low-house --output low-house.jsonl")
+@click.argument("names", nargs=-1, metavar="[SESSION…]")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to make.  [default: stdout]"
+)
+@click.option("--format", "form", type=click.Choice(_FORMATS), default=WHOLE, show_default=True)
+@common
+@pass_common
+def command(options: Common, /, names: tuple[str, ...], output: Path | None, form: str) -> None:
+    """Write sessions to a file, to keep, move or read.
+
+    Without a SESSION, all of the workspace. jsonl holds everything (branches, takes, records, versions) in lines that
+    are hashed, and `talekeeper import` restores it; sillytavern and markdown hold one session's story as it stands.
+    """
+    with options.open() as home:
+        sessions = [session_of(home, options, name) for name in names] or home.story.sessions(options.workspace)
+        with _writer(output) as write:
+            if form == WHOLE:
+                _write_whole(home, options, sessions, write)
+            else:
+                _write_story(home, sessions, form, write)
+    if output is not None:
+        _tell(options, output, sessions)
+
+
+def _write_whole(home: Home, options: Common, sessions: list[Session], write: Callable[[str], object]) -> None:
+    total = sum(session.messages for session in sessions)
+    written = iso(home.clock.now())
+    with screen.progress("export", total) as reach:
+        write_archive(home.story, write, options.workspace, sessions, written=written, progress=reach)
+
+
+def _write_story(home: Home, sessions: list[Session], form: str, write: Callable[[str], object]) -> None:
+    if len(sessions) != 1:
+        raise ParameterError("SESSION", f"{form} holds one session, not {len(sessions)}", cure="name the one to export")
+    session = sessions[0]
+    messages = home.story.messages(session.address)
+    if form == "markdown":
+        lines = markdown(session, messages)
+    else:
+        lines = sillytavern(
+            session, messages, siblings_of(home.story.all_messages(session.address), _forks(home, session))
+        )
+    for line in lines:
+        write(f"{line}\n")
+
+
+def _forks(home: Home, session: Session) -> dict[int, Coordinate]:
+    return {branch.id: branch.fork for branch in home.story.branches(session.address)}
+
+
+@contextmanager
+def _writer(output: Path | None) -> Generator[Callable[[str], object], None, None]:
+    """Writes to stdout, or to a file that appears under its name whole or not at all."""
+    if output is None:
+        yield sys.stdout.write
+        return
+    if output.exists():
+        raise InputError("there is already a file of this name", where=str(output), cure="choose another name")
+    try:
+        with draft_of(output) as draft:
+            with draft.open("w", encoding="utf-8", newline="\n") as file:
+                yield file.write
+            publish(draft, output)
+    except OSError as fault:
+        what = f"the export cannot be written ({fault.strerror})"
+        raise InputError(what, where=str(output), cure="choose a folder that is writable and has space") from fault
+
+
+def _tell(options: Common, output: Path, sessions: list[Session]) -> None:
+    size = output.stat().st_size
+    if options.as_json:
+        screen.emit({"export": output, "bytes": size, "sessions": [session.id for session in sessions]})
+    else:
+        screen.say(f"{output}: {len(sessions):,} sessions, {size / 1e6:.1f} MB")

@@ -1,0 +1,43 @@
+"""Asks the questions of a set as memory-search does, to a depth no narrator wants, and keeps the ranked corpus ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from talekeeper.db import Tx
+from talekeeper.errors import NotFound
+from talekeeper.evaluate.corpus import RECORDS, refs_of, workspace_of
+from talekeeper.evaluate.sets import Question, QuestionSet
+from talekeeper.home import Home
+from talekeeper.search import PartScope, Query, Source
+from talekeeper.story import Address
+
+DEPTH = 100
+"""How many passages are asked for."""
+
+
+def rank(home: Home, one: QuestionSet, question: Question) -> list[str]:
+    """Corpus ids, best first; passages of identical text come right after the one that stands for them.
+
+    The question's text alone is asked, of its own session. Raises `NotFound` when the corpus has no such session.
+    """
+    address = Address(workspace_of(one), question.session)
+    source = Source() if one.unit == "message" else Source(RECORDS.plugin, RECORDS.name)
+    keys = home.story.read(lambda tx: list(_keys(home, tx, address, question.text, source)))
+    if one.unit == "record":
+        return keys
+    refs = refs_of(home, address, keys)
+    return [refs[key] for key in keys]
+
+
+def _keys(home: Home, tx: Tx, address: Address, text: str, source: Source) -> Iterator[str]:
+    home.story.session(address, tx=tx)
+    part = home.index.find_part(tx, address.workspace, address.session, "")
+    if part is None:
+        raise NotFound("the session has nothing to search", where=address.session)
+    scope = PartScope(part, home.story.lineage(address, tx=tx))
+    query = Query(texts=(text,), parts=(scope,), sources=(source,), depth=DEPTH)
+    for hit in home.index.search(tx, query).hits:
+        yield hit.key
+        for key, _ in hit.also:
+            yield key

@@ -1,0 +1,83 @@
+"""A set's corpus in a throw-away home: messages through the import, records through the store's own door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from talekeeper.evaluate.sets import QuestionSet
+from talekeeper.exchange import Notes, Options, Source, import_file
+from talekeeper.exchange.jsonl import read_jsonl
+from talekeeper.home import Home
+from talekeeper.manifest import Namespace, SearchTable
+from talekeeper.story import Address, Draft, Scope
+
+RECORDS = Namespace(
+    plugin="_eval",
+    name="records",
+    search=SearchTable(text=("text",), speaker="speaker", time="time"),
+)
+"""A namespace of the kernel's own, where a set's lines are records."""
+
+_BATCH = 500
+
+
+def load(home: Home, one: QuestionSet) -> None:
+    """Fills the workspace named after the set; raises `ImportFileError` naming the line that cannot be read."""
+    if one.unit == "message":
+        _load_messages(home, one)
+    else:
+        _load_records(home, one)
+    home.story.maintain()
+
+
+def _load_messages(home: Home, one: QuestionSet) -> None:
+    with one.corpus.open("rb") as stream:
+        source = Source(stream, str(one.corpus))
+        report = import_file(home.story, source, "jsonl", Options(workspace_of(one)), lambda _: None)
+    if report.error is not None:
+        raise report.error
+
+
+def _load_records(home: Home, one: QuestionSet) -> None:
+    batch: list[tuple[str, Draft]] = []
+    for entry in _entries(one.corpus):
+        batch.append((entry[0], entry[1]))
+        if len(batch) >= _BATCH:
+            _write(home, one, batch)
+            batch = []
+    _write(home, one, batch)
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
+    with path.open("rb") as stream:
+        for entry in read_jsonl(Source(stream, str(path)), Notes()):
+            yield entry.session or path.parent.name, entry.draft
+
+
+def _write(home: Home, one: QuestionSet, batch: Sequence[tuple[str, Draft]]) -> None:
+    story, workspace = home.story, workspace_of(one)
+    there = {session.id for session in story.sessions(workspace)}
+    for name in dict.fromkeys(session for session, _ in batch):
+        if name not in there:
+            story.create_session(workspace, session_id=name)
+
+    def put(tx: Any) -> None:
+        for name, draft in batch:
+            value = {"text": draft.text, "speaker": draft.speaker, "time": draft.time or ""}
+            story.records.put(RECORDS, Scope(workspace, session=name), draft.ref or "", value, person=True, tx=tx)
+
+    story.write(put, name="load a set's records")
+
+
+def workspace_of(one: QuestionSet) -> str:
+    """Sets share a home, each in a workspace of its own."""
+    letters = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in one.name.lower())
+    return f"set-{letters}"[:63]
+
+
+def refs_of(home: Home, address: Address, ids: Sequence[str]) -> dict[str, str]:
+    """The corpus ids of messages found."""
+    found = home.story.messages_by_id(address, ids)
+    return {name: message.ref or name for name, message in found.items()}

@@ -1,0 +1,60 @@
+"""A whole measurement: every set loaded and asked, the ranked lists written down, and the scores by set or category."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO
+
+from talekeeper.evaluate.asking import rank
+from talekeeper.evaluate.corpus import load
+from talekeeper.evaluate.score import Score, grouped, mean, score_one
+from talekeeper.evaluate.sets import Question, QuestionSet
+from talekeeper.home import Home
+
+Grouping = Literal["set", "category", "session"]
+GROUPINGS: tuple[Grouping, ...] = ("set", "category", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Scores by group and over all questions; `silent` are sets without a question to ask."""
+
+    groups: dict[str, Score]
+    overall: Score
+    silent: tuple[str, ...]
+
+
+def measure(sets: Sequence[QuestionSet], by: Grouping, run: TextIO | None, progress: Callable[[int], None]) -> Outcome:
+    """Loads every set into one throw-away home and asks its questions, one line of `run` for each.
+
+    Questions without evidence are left out. `progress` is told how many sets and questions are done, one count for all.
+    """
+    rows: list[tuple[str, dict[str, float]]] = []
+    done = 0
+    with tempfile.TemporaryDirectory(prefix="talekeeper-eval-") as folder, Home.open(Path(folder)) as home:
+        for one in sets:
+            load(home, one)
+            for question in asked(one):
+                ranked = rank(home, one, question)
+                rows.append((_group(one, question, by), score_one(question.evidence, ranked)))
+                if run is not None:
+                    run.write(json.dumps({"query": question.id, "ranked": ranked}, ensure_ascii=False) + "\n")
+                done += 1
+                progress(done)
+            done += 1
+            progress(done)
+    silent = tuple(one.name for one in sets if not asked(one))
+    return Outcome(grouped(rows), mean([values for _, values in rows]), silent)
+
+
+def asked(one: QuestionSet) -> list[Question]:
+    """The questions that have evidence."""
+    return [question for question in one.questions if question.evidence]
+
+
+def _group(one: QuestionSet, question: Question, by: Grouping) -> str:
+    return {"set": one.name, "category": question.category, "session": question.session}[by]
