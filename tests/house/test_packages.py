@@ -72,6 +72,15 @@ def test_importing_loads_nothing_heavy(module: str) -> None:
     assert HEAVY & set(loaded) == set()
 
 
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys; from talekeeper.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nfinally: print(*sys.modules)"
+
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "talekeeper.cli.app" in loaded
+    assert HEAVY & set(loaded) == set()
+
+
 @pytest.mark.parametrize("name", ["talekeeper.api", "talekeeper.errors"])
 def test_public_modules_list_what_they_export(name: str) -> None:
     module = importlib.import_module(name)
