@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from talekeeper.clock import FixedClock
+from talekeeper.clock import FixedClock, SystemClock
 from talekeeper.db import Database
 
 ENGINES = ["sqlite"]
@@ -28,14 +29,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "talekeeper.sqlite"
 
 
+@pytest.fixture(scope="session")
+def blank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty store to be copied, because making one waits for the disk."""
+    path = tmp_path_factory.mktemp("blank") / "talekeeper.sqlite"
+    Database.open(path, clock=SystemClock()).close()
+    return path
+
+
 @pytest.fixture
-def open_database(engine: str, path: Path, clock: FixedClock) -> Iterator[Callable[[], Database]]:
+def open_database(engine: str, blank: Path, path: Path, clock: FixedClock) -> Iterator[Callable[[], Database]]:
     """Opens the same store again and again; all are closed in the end."""
     assert engine == "sqlite"
+    shutil.copy(blank, path)
     opened: list[Database] = []
 
     def open_one() -> Database:
-        opened.append(Database.open(path, clock=clock))
+        opened.append(Database.open(path, clock=clock, synchronous="OFF"))
         return opened[-1]
 
     yield open_one

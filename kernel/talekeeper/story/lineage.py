@@ -65,16 +65,16 @@ def has_message(tx: Tx, address: Address, at: Coordinate) -> bool:
 
 
 def anchor(tx: Tx, address: Address, at: Coordinate) -> Coordinate:
-    """The message at or nearest above a coordinate, as a coordinate; `ROOT` when there is none.
+    """The coordinate of the message a place stands for; `ROOT` when it is before the first.
 
-    The start of a branch stands for the message it grows from. Raises `NotFound` for a place that does not exist.
+    The start of a branch stands for the message it grows from, and that is always a message or the root. Raises `NotFound` for a place that does not exist.
     """
-    while at != ROOT and not has_message(tx, address, at):
-        fork = fork_of(tx, address, at.branch)
-        if at.depth > fork.depth or at.branch == 0:
-            raise NotFound(f"there is nothing at {at.branch}:{at.depth}", where=address.session)
-        at = Coordinate(fork.branch, min(at.depth, fork.depth))
-    return at
+    if at == ROOT or has_message(tx, address, at):
+        return at
+    fork = fork_of(tx, address, at.branch)
+    if at.depth != fork.depth:
+        raise NotFound(f"there is nothing at {at.branch}:{at.depth}", where=address.session)
+    return fork
 
 
 def keep(tx: Tx, address: Address, head: Coordinate) -> None:

@@ -9,7 +9,7 @@ from talekeeper.errors import Conflict, NotFound
 from talekeeper.story import sessions
 from talekeeper.story.append import Growth
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import anchor, fork_of, has_message, keep
+from talekeeper.story.lineage import anchor, fork_of, keep
 from talekeeper.story.messages import newest
 from talekeeper.story.names import check_name
 from talekeeper.story.views import ROOT, Address, Branch, Coordinate, Message, Session, Take
@@ -83,9 +83,7 @@ def fork(core: Core, tx: Tx, address: Address, at: Coordinate | None, name: str)
 def go(core: Core, tx: Tx, address: Address, to: Coordinate) -> Session:
     """Moves the head to any place that exists; raises `NotFound` for one that does not."""
     sessions.session(tx, address)
-    is_start = to == ROOT or fork_of(tx, address, to.branch).depth == to.depth
-    if not is_start and not has_message(tx, address, to):
-        raise NotFound(f"there is nothing at {to.branch}:{to.depth}", where=address.session)
+    anchor(tx, address, to)
     return _move(core, tx, address, to)
 
 
