@@ -39,7 +39,8 @@ def complaints(model: type[BaseModel], data: Mapping[str, Any], *, newer: bool) 
     told = set(respelled.values())
     findings = [saying.unknown(it, respelled.get(it), keys, newer=newer) for it in unknown]
     findings += [saying.missing(it, keys) for it in missing if it not in told]
-    others = [it for it in errors if it.kind not in {"extra_forbidden", "missing"}]
+    # Numbers that JSON does not have are complained of when the file is read.
+    others = [it for it in errors if it.kind not in {"extra_forbidden", "finite_number", "missing"}]
     findings += [saying.value(path, group, at(data, path)) for path, group in _grouped(others).items()]
     return Complaints(findings, respelled, unknown if newer else [])
 

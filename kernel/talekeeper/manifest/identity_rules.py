@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from talekeeper import __version__
@@ -10,8 +11,12 @@ from talekeeper.manifest.codes import identity as codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import PathRefused, refuse_unsafe
 from talekeeper.manifest.points import Scene
+from talekeeper.manifest.suggest import did_you_mean
 from talekeeper.manifest.table import Table
 from talekeeper.manifest.wording import quoted, visible
+
+_PLAIN_VERSION = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))*")
+"""The common case of a PEP 440 version, which is in its normal form too."""
 
 
 def identity(scene: Scene) -> Iterator[Finding]:
@@ -37,11 +42,11 @@ def _use(scene: Scene) -> Iterator[Finding]:
 
 
 def _version(plugin: Table) -> Iterator[Finding]:
-    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - only once there is a version to read
-
     written = plugin.text("version")
-    if written is None:
+    if written is None or _PLAIN_VERSION.fullmatch(written):
         return
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - 6 ms, and most versions are plain
+
     try:
         normal = str(Version(written))
     except InvalidVersion:
@@ -100,7 +105,8 @@ def _module(scene: Scene) -> Iterator[Finding]:
         return
     if not found:
         message = f"there is no module {visible(module)}: neither {file}.py nor {file}/__init__.py is in the package"
-        yield Finding(across.NO_MODULE, scene.plugin.at("module"), message)
+        beside = [it.removesuffix(".py") for it in scene.package.matching("*.py")]
+        yield Finding(across.NO_MODULE, scene.plugin.at("module"), message, did_you_mean(module, beside))
 
 
 def permissions(scene: Scene) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from talekeeper.manifest.check import Checked
+from talekeeper.manifest.codes.file import UNREADABLE
 from talekeeper.manifest.diagnostic import Code, Diagnostic, whole_file
 from talekeeper.manifest.wording import visible
 
@@ -23,16 +24,25 @@ class Examined(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything about one target. `unreadable` says why nothing could be looked at."""
+    """Everything about one target."""
 
     target: str
     examined: list[Examined]
-    unreadable: str = ""
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """Those of all manifests, file by file."""
         return [it for one in self.examined for it in one.checked.diagnostics]
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether there was something that could not be looked at."""
+        return any(it.code == UNREADABLE.id for it in self.diagnostics)
+
+
+def unreadable(target: str, reason: str) -> Report:
+    """The report on a target in which there is nothing to look at."""
+    return Report(target, [about(UNREADABLE, target, reason)])
 
 
 def about(code: Code, file: str, message: str) -> Examined:

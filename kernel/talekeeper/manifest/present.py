@@ -27,8 +27,6 @@ def plain(text: str, _style: str) -> str:
 def as_text(reports: Sequence[Report], paint: Paint = plain) -> Iterator[str]:
     """Lines for people: each diagnostic with its excerpt, a line for each sound manifest, the count."""
     for report in reports:
-        if report.unreadable:
-            yield f"{paint(visible(report.target), 'place')}: {report.unreadable}"
         for one in report.examined:
             for diagnostic in one.checked.diagnostics:
                 yield from _diagnostic(diagnostic, one.checked.text, paint)
@@ -40,7 +38,7 @@ def as_text(reports: Sequence[Report], paint: Paint = plain) -> Iterator[str]:
 def count(reports: Sequence[Report]) -> str:
     """`2 manifests: 1 error, 3 warnings`."""
     found = [it.severity for report in reports for it in report.diagnostics]
-    manifests = sum(1 for report in reports for one in report.examined if one.checked.text or one.checked.manifest)
+    manifests = sum(1 for report in reports for one in report.examined if one.checked.text or one.root)
     errors, warnings = found.count("error"), found.count("warning")
     return f"{_plural(manifests, 'manifest')}: {_plural(errors, 'error')}, {_plural(warnings, 'warning')}"
 
@@ -71,8 +69,6 @@ def as_json(reports: Sequence[Report]) -> str:
 def as_github(reports: Sequence[Report]) -> Iterator[str]:
     """Workflow commands, which a pull request shows beside the line they are about."""
     for report in reports:
-        if report.unreadable:
-            yield f"::error title=validate-plugin::{_escaped(f'{report.target}: {report.unreadable}')}"
         for it in report.diagnostics:
             place = f",line={it.line},col={it.column},endColumn={it.end_column}" if it.line else ""
             text = f"{it.message}\n{it.hint}" if it.hint else it.message

@@ -14,10 +14,10 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.points import POINTS, Point
+from talekeeper.manifest.schema_file import DIALECT
 from talekeeper.manifest.shape import model
 from talekeeper.manifest.table import is_array, is_table
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILE = f"schema/v{LEVEL}/plugin.schema.json"
 
 

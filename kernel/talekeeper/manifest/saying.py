@@ -98,8 +98,12 @@ def value(path: Path, errors: Sequence[Error], found: Any) -> Finding:
         return _not_a_choice(path, key, found, str(error.context["expected"]))
     if error.kind in _BOUNDS:
         bound, words = _BOUNDS[error.kind]
-        message = f"{key} is {quoted(found)}, expected {words} {error.context[bound]:,}"
+        message = f"{key} is {quoted(found)}, expected {words} {_number(error.context[bound])}"
         return Finding(codes.OUT_OF_RANGE, path, message)
+    if error.kind not in _LENGTHS:
+        return Finding(
+            codes.WRONG_TYPE, path, f"{key} is {quoted(found)}, which is refused: {error.kind.replace('_', ' ')}"
+        )
     bound, words = _LENGTHS[error.kind]
     length = f" with {len(found):,}" if found else " with nothing in it" if found == [] else ""
     message = f"{key} is {quoted(found)}{length}, expected {words.format(f'{error.context[bound]:,}')}"
@@ -117,12 +121,24 @@ def _wrong_type(path: Path, wanted: list[str], found: Any) -> Finding:
     point = path[-1] if path[:1] == ("contributes",) and len(path) == 2 else ""  # noqa: PLR2004 - contributes.tools
     start = f"{called(path)} is {quoted(found)}, expected"
     if not point:
-        return Finding(codes.WRONG_TYPE, path, f"{start} {listed(wanted, 'or')}")
+        return Finding(codes.WRONG_TYPE, path, f"{start} {listed(wanted, 'or')}", _about_quotes(wanted, found))
     if wanted == ["a list"]:
         message, hint = f"{start} an array of tables", f"write [[contributes.{point}]]"
     else:
         message, hint = f"{start} a table of named tables", f"write [contributes.{point}.<name>]"
     return Finding(codes.WRONG_KIND_OF_TABLE, path, message, hint, on="key")
+
+
+def _about_quotes(wanted: list[str], found: Any) -> str:
+    if isinstance(found, str):
+        bare = found.strip().lower()
+        fits = {"true or false": bare in {"true", "false"}, "a whole number": bare.isdecimal()}
+        return "write it without quotes" if any(fits.get(it) for it in wanted) else ""
+    return "write it in quotes" if wanted == ["text"] and isinstance(found, (bool, int, float)) else ""
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,}"
 
 
 def called(path: Path) -> str:

@@ -1,6 +1,6 @@
 """Schema files that a manifest names: found inside the package, read as JSON, checked against the metaschema.
 
-jsonschema is imported on the first file that needs it: it takes longer to load than everything else of a validation.
+jsonschema is imported for the first file that is not plainly valid.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from typing import Any, NamedTuple
 from talekeeper.manifest.codes import across as codes
 from talekeeper.manifest.diagnostic import Code, Finding
 from talekeeper.manifest.package import Package, PathRefused
+from talekeeper.manifest.plain_schema import plainly_valid
 from talekeeper.manifest.positions import Path, pointer
 from talekeeper.manifest.references import endless, references, resolve, subschemas
+from talekeeper.manifest.suggest import did_you_mean
 from talekeeper.manifest.table import Table, is_array, is_table
 from talekeeper.manifest.wording import quoted, visible
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SIZE_LIMIT = 256 * 1024
 DEPTH_LIMIT = 64
 _MOST_FAULTS = 5
+_ABOUT_TYPES = "no such type; there are array, boolean, integer, null, number, object and string"
 
 
 class SchemaFile(NamedTuple):
@@ -66,7 +70,9 @@ def missing_file(package: Package, path: Path, name: str) -> Finding | None:
         return Finding(codes.OUTSIDE, path, f"{quoted(name)} is not a path inside the package: {refusal}")
     except (OSError, ValueError) as error:
         return Finding(codes.NO_SUCH_FILE, path, f"{quoted(name)} cannot be looked for: {visible(str(error))}")
-    return Finding(codes.NO_SUCH_FILE, path, f"there is no file {quoted(name)} in the package")
+    beside = name.rpartition("/")[0]
+    meant = did_you_mean(name, package.matching(f"{beside}/*" if beside else "*"))
+    return Finding(codes.NO_SUCH_FILE, path, f"there is no file {quoted(name)} in the package", meant)
 
 
 @lru_cache(maxsize=32)
@@ -114,10 +120,15 @@ def _faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
     if _depth(schema) > DEPTH_LIMIT:
         yield codes.NOT_A_SCHEMA, f" is nested more than {DEPTH_LIMIT} levels deep"
         return
-    faults = sorted(disagreements(_metaschema(), schema))
-    yield from ((codes.NOT_A_SCHEMA, f"#{place}: {sentence}") for place, sentence in faults[:_MOST_FAULTS])
+    faults = [] if plainly_valid(schema) else sorted(disagreements(_metaschema(), schema))
+    for place, sentence in faults[:_MOST_FAULTS]:
+        about = _ABOUT_TYPES if place.endswith("/type") else sentence
+        yield codes.NOT_A_SCHEMA, f"#{place}: {about}"
     if faults:
         return
+    dialect = schema.get("$schema", DIALECT)
+    if dialect.rstrip("#") != DIALECT:
+        yield codes.NOT_A_SCHEMA, f" is written for {quoted(dialect)}, expected {DIALECT}"
     yield from _reference_faults(schema)
     if any("pattern" in part or "patternProperties" in part for part in subschemas(schema)):
         yield codes.EXPRESSION, " has a regular expression"

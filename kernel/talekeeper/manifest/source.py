@@ -148,7 +148,7 @@ def _no_json_scalar(value: Any) -> str:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return f"{value} is not a number that JSON has"
     if isinstance(value, int) and abs(value) > EXACT_INTEGER:
-        return "a whole number beyond ±2^53"
+        return f"a whole number beyond ±{EXACT_INTEGER:,}"
     if isinstance(value, (bool, int, float, str)):
         return ""
     return "a date or time; write it as text in quotes"

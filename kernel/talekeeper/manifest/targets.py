@@ -10,9 +10,9 @@ from talekeeper.manifest.check import FILE_NAME, check_file
 from talekeeper.manifest.codes import packaging as codes
 from talekeeper.manifest.company import in_company
 from talekeeper.manifest.level import LEVEL
-from talekeeper.manifest.outcome import Examined, Report, about
+from talekeeper.manifest.outcome import Examined, Report, about, unreadable
 from talekeeper.manifest.project import GROUP, Project, ends_with, keeps_manifest, project_around, project_at
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.manifest.wording import quoted
 
 _DEPTH = 4
 _MOST_FOLDERS = 5_000
@@ -36,9 +36,9 @@ def report(target: str, *, level: int = LEVEL) -> Report:
         found = installed(target, level)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return Report(target, [], f"cannot be read: {visible(reason).lower()}")
+        return unreadable(target, f"this cannot be read: {reason.lower()}")
     if found is None:
-        return Report(target, [], "there is no such file, folder or installed distribution")
+        return unreadable(target, "there is no such file, folder or installed distribution")
     return Report(target, found)
 
 
@@ -54,7 +54,7 @@ def _folder(target: str, path: Path, level: int) -> Report:
     for root in roots:
         examined += _manifest(str(root / FILE_NAME), root / FILE_NAME, level)
     if not examined:
-        return Report(target, [], f"there is no {FILE_NAME} in this folder or below it")
+        return unreadable(target, f"there is no {FILE_NAME} in this folder or below it")
     return Report(target, in_company(examined))
 
 
@@ -98,10 +98,16 @@ def _manifest(shown: str, path: Path, level: int) -> Iterator[Examined]:
 
 
 def _packed(project: Project, package: Path, *, announced: bool) -> Iterator[Examined]:
-    file = str(project.root / "pyproject.toml")
+    file = _shown(project.root / "pyproject.toml")
     if not announced:
         message = f"the package {quoted(package.name)} is not announced under {quoted(GROUP)}"
         yield about(codes.NO_ENTRY_POINT, file, message)
     if not keeps_manifest(project, package):
         message = f"nothing says that {quoted(package.name)} has {FILE_NAME} in the wheel"
         yield about(codes.NOT_PACKAGED, file, message)
+
+
+def _shown(path: Path) -> str:
+    """The path as a person in the current folder would write it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

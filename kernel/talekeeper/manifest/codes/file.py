@@ -5,9 +5,10 @@ from talekeeper.manifest.diagnostic import Code
 UNREADABLE = Code(
     "TK001",
     "error",
-    "the manifest cannot be read",
-    "A plugin is described by a regular file called `plugin.toml` inside its package.",
-    "Check the path, the spelling of the name and the permissions of the file.",
+    "there is nothing to read",
+    "A plugin is described by a regular file called `plugin.toml` inside its package. `validate-plugin` takes that "
+    "file, a folder with one, a wheel, or the name of an installed distribution.",
+    "Check the spelling of the path or name, and the permissions of the file.",
 )
 TOO_LARGE = Code(
     "TK002",
@@ -54,7 +55,7 @@ NOT_JSON = Code(
     "a value that JSON does not have",
     "Everything outside the free `[x]` table must be expressible in JSON, because the published schema, the plugin's "
     "code and the web page see it as JSON: no `nan`, no `inf`, no date or time without quotes, no whole number "
-    "beyond ±2^53.",
+    "beyond ±9,007,199,254,740,992.",
     "Write dates and times as text in quotes and keep numbers in range.",
 )
 

@@ -28,7 +28,7 @@ ENTRY_POINT_NAME = Code(
 )
 ENTRY_POINT_VALUE = Code(
     "TK404",
-    "error",
+    "warning",
     "the entry point is not a top-level package",
     "The entry point's value is the name of the package that holds `plugin.toml`, and nothing more: asking for a "
     "submodule or an attribute would run the package's code before anybody enabled the plugin.",

@@ -53,10 +53,10 @@ Rule = Callable[[Scene], Iterator[Finding]]
 class Point(NamedTuple):
     """A contribution point as data.
 
-    `shape` is what pydantic makes of the table (a mapping of named tables, or a list); the published schema comes from
-    it. `rules` say what a schema cannot. `noun` is what people call an entry. `named_by` is the key that names an entry, "" where the table's own name
-    does; `code` tells whether the plugin's code must register a function under that name; `schema_key` names the key
-    whose value is the file of a JSON Schema.
+    `shape` is what pydantic makes of the table, a mapping of named tables or a list; the published schema comes from
+    it. `rules` say what a schema cannot. `noun` is what people call an entry, `named_by` the key that names it: "" if
+    the table's own name does. `code` tells whether the plugin's code must register a function under that name.
+    `schema_key` names the key whose value is the file of a JSON Schema.
     """
 
     name: str

@@ -1,0 +1,1 @@
+"""The module that the manifests here name; nothing imports it."""

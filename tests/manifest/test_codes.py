@@ -1,0 +1,66 @@
+"""Every code: its rule, its section, its bad fixture and its golden text."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from talekeeper import __version__
+from talekeeper.cli.validate_code import with_code
+from talekeeper.manifest import codes
+from talekeeper.manifest.diagnostic import Code
+from talekeeper.manifest.present import as_text
+from talekeeper.manifest.targets import report
+
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden"
+DOC = HERE.parent.parent / "docs" / "reference" / "diagnostics.md"
+
+
+@pytest.mark.parametrize("code", codes.BY_ID)
+def test_the_fixture_breaks_its_rule_alone_and_says_so_as_promised(code: str, bad: Callable[[str], Path]) -> None:
+    target = bad(code)
+
+    result = report(str(target))
+    result = with_code(result) if code.startswith("TK5") else result
+
+    told = "\n".join(as_text([result])).replace(f"Talekeeper {__version__}", "Talekeeper 0.1.0") + "\n"
+    if os.environ.get("GOLDEN") == "write":
+        (GOLDEN / f"{code}.txt").write_text(told, encoding="utf-8")
+    assert {it.code for it in result.diagnostics} == {code}
+    assert told == (GOLDEN / f"{code}.txt").read_text(encoding="utf-8")
+
+
+def test_rules_sections_fixtures_and_golden_texts_are_the_same_set() -> None:
+    sections = set(re.findall(r"^### (TK\d+)$", DOC.read_text(encoding="utf-8"), re.MULTILINE))
+    fixtures = {it.stem for it in (HERE / "bad").iterdir() if it.name.startswith("TK")}
+    golden = {it.stem for it in GOLDEN.iterdir()}
+
+    assert set(codes.BY_ID) == sections == fixtures == golden
+
+
+def test_every_code_is_used_by_the_kernel() -> None:
+    kernel = HERE.parent.parent / "kernel" / "talekeeper"
+    source = "\n".join(it.read_text(encoding="utf-8") for it in kernel.rglob("*.py") if it.parent.name != "codes")
+    families = (codes.file, codes.identity, codes.contributions, codes.across, codes.packaging, codes.code, codes.style)
+
+    names = {it: name for family in families for name, it in vars(family).items() if isinstance(it, Code)}
+
+    assert [name for name in names.values() if not re.search(rf"\b{name}\b", source)] == []
+
+
+def test_codes_of_a_family_count_upwards() -> None:
+    numbers = list(codes.BY_ID)
+
+    assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("code", codes.BY_ID.values(), ids=lambda it: it.id)
+def test_a_code_explains_itself_in_sentences(code: Code) -> None:
+    assert not code.title.endswith(".")
+    assert code.rule.endswith(".")
+    assert code.cure.endswith(".")
+    assert "^" not in code.rule + code.cure
