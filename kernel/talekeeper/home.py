@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Self
 
 from talekeeper.clock import Clock, SystemClock
-from talekeeper.context import Rooms
+from talekeeper.context import Imported, Rooms, importers_for, run_importer
 from talekeeper.db import Database, Leases
-from talekeeper.errors import StoreUnusable
+from talekeeper.errors import InputError, NotFound, StoreUnusable, UserError
 from talekeeper.ids import SortableIds
 from talekeeper.plugins import Host, Switches, switches
 from talekeeper.search import Index
-from talekeeper.story import Story
+from talekeeper.story import Address, Story
 
 FOLDER = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
@@ -70,6 +70,31 @@ class Home:
             _make(folder)
         chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
         return cls(folder, Database.open(folder / _DATABASE, clock=clock, new=new), clock, chosen)
+
+    def plugins_of_new_sessions(self, workspace: str) -> tuple[str, ...]:
+        """The plugins a session made now is to have: all that are enabled there."""
+        # Looking at the plugins is what enables the bundled ones in a new home.
+        self.host.roster(workspace)
+        return self.host.enabled(workspace)
+
+    def import_lore(
+        self, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
+    ) -> Imported:
+        """Reads a file of a plugin's kind into a session, with `plugin/importer` or the first that does not refuse it.
+
+        Raises `NotFound` when no plugin that works there claims such files, else what the importer raises.
+        """
+        names = [importer] if importer else importers_for(self.rooms, address, file.name)
+        refusals: list[str] = []
+        for name in names:
+            try:
+                return run_importer(self.rooms, address, name, file, replace=replace)
+            except UserError as refusal:
+                refusals.append(f"{name} says {refusal.what}")
+        if not refusals:
+            cure = "talekeeper plugins list shows which plugins there are"
+            raise NotFound("no plugin of the session reads such files", where=str(file), cure=cure)
+        raise InputError("; ".join(refusals), where=str(file))
 
     def close(self) -> None:
         """Brings the index in order, takes forgotten words out of every file, and closes."""

@@ -36,6 +36,7 @@ def test_the_format_is_known_by_its_first_lines(source: Callable[..., Any], cont
         pytest.param("", "chat.txt: the file is empty", id="empty"),
         pytest.param(" \n\n", "chat.txt: the file is empty", id="blank"),
         pytest.param("once upon a time\n", "chat.txt:1: no conversation", id="prose"),
+        pytest.param("it went on\n" * 60 + "Note: one colon\n", "chat.txt:1: no conversation", id="prose with a colon"),
         pytest.param(
             '{"spec": "x", "data": {}}',
             "chat.txt:1: a JSON line of no known format (its keys: data, spec)",

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import lore, screen
+from talekeeper.cli.lore import Lore, Wish
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.errors import ImportFileError
+from talekeeper.errors import ImportFileError, InputError, ParameterError
 from talekeeper.exchange import ARCHIVE, FORMATS, Options, Report, Source, detect, import_file, restore_archive
 from talekeeper.story import Address
 
@@ -33,35 +34,69 @@ _SPOOL = 8 * 1024 * 1024
 @click.option("--title", default="", help="Title of a new session.")
 @click.option("--locale", default="en", show_default=True, help="Language of a new session.")
 @click.option("--dry-run", is_flag=True, help="Read and compare everything, change nothing.")
+@click.option("--importer", metavar="PLUGIN/ID", help="Read the files with a plugin's importer, into the session.")
+@click.option("--replace", is_flag=True, help="With an importer: take over records that differ.")
 @common
 @pass_common
-def command(options: Common, /, files: tuple[str, ...], name: str | None, dry_run: bool, **more: Any) -> int:  # noqa: FBT001
+def command(
+    options: Common,
+    /,
+    files: tuple[str, ...],
+    session: str | None,
+    *,
+    name: str | None,
+    importer: str | None,
+    replace: bool,
+    **more: Any,
+) -> int:
     """Read conversations from files into sessions.
 
     JSON Lines ({id, session, speaker, text, time?, turn?, role?}), SillyTavern chats, transcripts ("Name: text") and
-    Talekeeper's own exports are told apart by their content. Running an import again goes on where it ended. "-" reads
-    what is piped in.
+    Talekeeper's own exports are told apart by their content; a file that is none of them goes to the plugins of the
+    session, which may read lorebooks and the like. Running an import again goes on where it ended. "-" reads what is
+    piped in.
     """
-    reports: list[Report] = []
+    wish = Wish(session, importer, replace)
+    results: list[Report | Lore] = []
     with options.open() as home:
-        wanted = Options(options.workspace, plugins=home.host.enabled(options.workspace), dry_run=dry_run, **more)
+        plugins = home.plugins_of_new_sessions(options.workspace)
+        wanted = Options(options.workspace, session=session, plugins=plugins, **more)
         for file in files:
-            with _opened(file) as stream:
-                reports.append(_import(home, options, Source(stream, file), name, wanted))
+            results.append(_import(home, options, file, name, wanted, wish))
             if not options.as_json:
-                _show(reports[-1])
+                _show(results[-1])
     if options.as_json:
-        screen.emit({"files": [_json(report) for report in reports]})
-    return 1 if any(report.error for report in reports) else 0
+        screen.emit({"files": [_json(one) if isinstance(one, Report) else lore.as_json(one) for one in results]})
+    return 1 if any(one.error for one in results) else 0
 
 
-def _import(home: Home, options: Common, source: Source, name: str | None, wanted: Options) -> Report:
-    size = source.stream.seek(0, 2)
+def _import(home: Home, options: Common, file: str, name: str | None, wanted: Options, wish: Wish) -> Report | Lore:
+    if wish.importer is not None:
+        if wanted.dry_run:
+            raise ParameterError("--dry-run", "plugins' importers cannot be tried without writing")
+        return lore.import_lore(home, options, file, wish)
+    with _opened(file) as stream:
+        source = Source(stream, file)
+        try:
+            name = name or detect(source, wanted.player)
+        except ImportFileError as fault:
+            return _import_other(home, options, file, wanted, wish, fault)
+        return _import_conversation(home, options, source, name, wanted)
+
+
+def _import_other(
+    home: Home, options: Common, file: str, wanted: Options, wish: Wish, fault: InputError
+) -> Report | Lore:
+    """A file that is no conversation: what the session's plugins make of it, else the sentence that says so."""
     try:
-        name = name or detect(source, wanted.player)
-    except ImportFileError as fault:
-        return Report(source.name, "unknown", dry_run=wanted.dry_run, error=fault)
-    with screen.progress(source.name, size) as reach:
+        other = None if wanted.dry_run else lore.instead_of_a_conversation(home, options, file, wish)
+    except InputError as refusal:
+        other, fault = None, refusal
+    return other or Report(file, "unknown", dry_run=wanted.dry_run, error=fault)
+
+
+def _import_conversation(home: Home, options: Common, source: Source, name: str, wanted: Options) -> Report:
+    with screen.progress(source.name, source.stream.seek(0, 2)) as reach:
         if name == ARCHIVE:
             return restore_archive(home.story, source, wanted, reach, options.given_workspace)
         report = import_file(home.story, source, name, wanted, reach)
@@ -82,7 +117,10 @@ def _opened(name: str) -> Generator[BinaryIO, None, None]:
         yield cast("BinaryIO", spool)
 
 
-def _show(report: Report) -> None:
+def _show(report: Report | Lore) -> None:
+    if isinstance(report, Lore):
+        lore.show(report)
+        return
     would = "would be " if report.dry_run else ""
     for one in report.sessions.values():
         new = " (new)" if one.created else ""

@@ -18,8 +18,9 @@ READERS: dict[str, Reader] = {"jsonl": read_jsonl, "sillytavern": read_sillytave
 ARCHIVE = "talekeeper"
 FORMATS = (*READERS, ARCHIVE)
 
-# A transcript may open with a page of narration before anybody speaks.
+# A transcript may open with a page of narration; prose and program text, too, have a colon here and there.
 _LINES_LOOKED_AT = 200
+_LEAST_SPOKEN = 0.05
 
 
 def detect(source: Source, player: str | None = None) -> str:
@@ -33,7 +34,9 @@ def detect(source: Source, player: str | None = None) -> str:
         if first.text.lstrip().startswith(("{", "[")) and not speaker_line(first.text):
             return _json_format(source, first)
         known = frozenset({player.casefold()} if player else ())
-        if any(speaker_line(line.text, known) for line in (first, *islice(lines, _LINES_LOOKED_AT))):
+        looked_at = [first, *islice(lines, _LINES_LOOKED_AT)]
+        spoken = sum(speaker_line(line.text, known) is not None for line in looked_at)
+        if spoken >= max(1, _LEAST_SPOKEN * len(looked_at)):
             return "transcript"
     finally:
         source.stream.seek(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from talekeeper.errors import ImportFileError
+from talekeeper.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Report:
     dry_run: bool = False
     sessions: dict[str, SessionCount] = field(default_factory=dict[str, SessionCount])
     skipped: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    error: ImportFileError | None = None
+    error: InputError | None = None
 
     @property
     def imported(self) -> int:

@@ -1,0 +1,102 @@
+"""`talekeeper demo`: the bundled stories told into a fresh home, asked, and every answer explained."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.answers import show_hit, show_why
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.demo.show import Asked, Told, ask_all, tell
+from talekeeper.demo.stories import BundledStory, bundled_stories
+
+
+@click.command(epilog="Example:  talekeeper demo --home ./demo-home")
+@click.option("--lang", "language", type=click.Choice(["en", "zh"]), help="One story only.")
+@common
+@pass_common
+def command(options: Common, /, language: str | None) -> None:
+    """See it find things in a bundled story.
+
+    Two stories of our own, English and Chinese, are told into a fresh home and asked a handful of questions. Nothing is
+    kept unless --home names a folder; there is no network and no model in it.
+    """
+    began = time.monotonic()
+    stories = [story for story in bundled_stories() if language in (None, story.language)]
+    shown: list[tuple[BundledStory, Told, list[Asked]]] = []
+    with ExitStack() as stack:
+        folder = options.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="talekeeper-demo-")))
+        home = stack.enter_context(options.open(folder))
+        for story in stories:
+            told = tell(home, story, options.workspace)
+            shown.append((story, told, ask_all(home, story, told)))
+            if not options.as_json:
+                _show(*shown[-1])
+    if options.as_json:
+        screen.emit({"stories": [_json(*each) for each in shown]})
+        return
+    _close(options, shown, time.monotonic() - began)
+
+
+def _show(story: BundledStory, told: Told, asked: Sequence[Asked]) -> None:
+    lore = "" if told.pieces is None else f", {told.pieces} pieces of lore"
+    screen.say()
+    screen.say(f"━━ {story.title} · {told.messages} messages{lore} ━━", bold=True, colour="cyan")
+    explained = max(asked, key=_borrowed)
+    for one in asked:
+        screen.say()
+        screen.say(f"? {one.question.text}", bold=True)
+        if one.answer.results:
+            show_hit(one.answer.results[0], " →")
+        if one.place is None or one.place > 1:
+            screen.say(f"   (not it: {'the answer is result ' + str(one.place) if one.place else 'missed'})", dim=True)
+        if one is explained and one.answer.results:
+            _explain(one)
+
+
+def _borrowed(one: Asked) -> float:
+    """How much the neighbours had to do with the first result: the one worth explaining."""
+    return sum(term.near_tf for term in one.answer.results[0].why) if one.answer.results else -1
+
+
+def _explain(one: Asked) -> None:
+    hit = one.answer.results[0]
+    screen.say()
+    screen.say(
+        f"   why: {hit.score:.2f} is the sum of what each word adds: the rarer, and the more often it stands", dim=True
+    )
+    screen.say(
+        "   here or in the messages next to it (near), the more. Every result can be explained like this.", dim=True
+    )
+    show_why(hit.why)
+
+
+def _close(options: Common, shown: Sequence[tuple[BundledStory, Told, list[Asked]]], seconds: float) -> None:
+    questions = [one for _, _, asked in shown for one in asked]
+    first = sum(one.place == 1 for one in questions)
+    screen.say()
+    screen.say(f"{len(questions)} questions, {first} answered by the first result, in {seconds:.1f} s.", bold=True)
+    if any(told.pieces is None for _, told, _ in shown):
+        screen.say("No plugin here reads lore, so the questions about it were left out.")
+    if options.home is None:
+        screen.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
+    else:
+        example = questions[0].question.text if questions else "…"
+        screen.say(f'Go on asking:  talekeeper search --home {options.home} --explain "{example}"')
+    screen.say("Your own story:  talekeeper import FILE")
+
+
+def _json(story: BundledStory, told: Told, asked: Sequence[Asked]) -> dict[str, object]:
+    return {
+        "title": story.title,
+        "session": story.session,
+        "messages": told.messages,
+        "lore": told.pieces,
+        "questions": [{"question": one.question.text, "right_at": one.place, **one.answer.as_json()} for one in asked],
+    }

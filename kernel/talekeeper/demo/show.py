@@ -1,0 +1,73 @@
+"""Tells a bundled story into a home and asks its questions through memory-search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from talekeeper.context.memory_search import ask
+from talekeeper.context.question import question
+from talekeeper.demo.stories import BundledStory, Question
+from talekeeper.errors import NotFound
+from talekeeper.exchange import Options, Source, import_file
+from talekeeper.home import Home
+from talekeeper.plugins.border import Answer, Hit
+from talekeeper.story import Address
+
+_LIMIT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came into the home; `pieces` of lore, None when no plugin there reads any."""
+
+    address: Address
+    messages: int
+    pieces: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and its answer; `place` is where the known one stands among the results, from 1, None if nowhere."""
+
+    question: Question
+    answer: Answer
+    place: int | None
+
+
+def tell(home: Home, story: BundledStory, workspace: str) -> Told:
+    """Imports the story and its lore; raises what an import raises."""
+    address = Address(workspace, story.session)
+    options = Options(
+        workspace, title=story.title, locale=story.language, plugins=home.plugins_of_new_sessions(workspace)
+    )
+    with story.messages.open("rb") as stream:
+        report = import_file(home.story, Source(stream, story.messages.name), "jsonl", options, lambda _: None)
+    if report.error is not None:
+        raise report.error
+    return Told(address, report.imported + report.already_there, _lore(home, story, address))
+
+
+def _lore(home: Home, story: BundledStory, address: Address) -> int | None:
+    try:
+        imported = home.import_lore(address, story.lore)
+    except NotFound:
+        return None
+    return len(imported.added) + len(imported.unchanged)
+
+
+def ask_all(home: Home, story: BundledStory, told: Told) -> list[Asked]:
+    """Asks every question that what was told can answer."""
+    able = [one for one in story.questions if told.pieces is not None or not one.lore]
+    return [_ask(home, told.address, one) for one in able]
+
+
+def _ask(home: Home, address: Address, asked: Question) -> Asked:
+    answer = ask(home.rooms, address, question({"query": asked.text, "limit": _LIMIT}), explain=True)
+    messages = home.story.messages_by_id(address, [hit.id for hit in answer.results if not hit.plugin])
+    refs = {name: message.ref for name, message in messages.items()}
+    places = (place for place, hit in enumerate(answer.results, start=1) if _holds(asked, hit, refs.get(hit.id)))
+    return Asked(asked, answer, next(places, None))
+
+
+def _holds(asked: Question, hit: Hit, ref: str | None) -> bool:
+    return hit.title == asked.lore if hit.plugin else ref in asked.evidence
