@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import textwrap
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -35,10 +36,19 @@ Plug = Callable[..., None]
 Tell = Callable[..., list[str]]
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store just made; each test works on a copy."""
+    path = tmp_path_factory.mktemp("empty") / "store.sqlite"
+    Database.open(path, clock=FixedClock(datetime(2026, 3, 1, tzinfo=UTC))).close()
+    return path
+
+
 @pytest.fixture
-def rooms(tmp_path: Path) -> Iterator[Rooms]:
+def rooms(tmp_path: Path, empty_store: Path) -> Iterator[Rooms]:
     """The rooms over an empty store; plugins come from `<tmp_path>/plugins`."""
     clock = FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
+    shutil.copy(empty_store, tmp_path / "store.sqlite")
     db = Database.open(tmp_path / "store.sqlite", clock=clock, synchronous="OFF")
     index = Index()
     story = Story(db, index, clock, SortableIds(clock))
@@ -97,7 +107,7 @@ def tell(rooms: Rooms) -> Tell:
     """Appends `speaker: text` lines as messages, "you" being the player, and gives their ids."""
 
     def append(*lines: str, session: str = "s", workspace: str = "w") -> list[str]:
-        drafts = []
+        drafts: list[Draft] = []
         for line in lines:
             speaker, _, text = line.partition(": ")
             drafts.append(Draft("player" if speaker == "you" else "narrator", text, speaker=speaker))

@@ -180,7 +180,7 @@ def test_scope_chooses_messages_what_retells_them_and_data(
         (["lore/entries"], {"lore"}, {}),
         (["lore"], {"lore"}, {}),
         (["atlas", "recall"], {"message", "atlas"}, {}),
-        (["lore/entires"], set(), {"lore/entires": "there is no such source in this session"}),
+        (["lore/entires"], set[str](), {"lore/entires": "there is no such source in this session"}),
     ],
 )
 def test_sources_are_asked_by_name(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import textwrap
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -64,9 +65,18 @@ def clock() -> FixedClock:
     return FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store just made; each test works on a copy."""
+    path = tmp_path_factory.mktemp("empty") / "store.sqlite"
+    Database.open(path, clock=FixedClock(datetime(2026, 3, 1, tzinfo=UTC))).close()
+    return path
+
+
 @pytest.fixture
-def story(tmp_path: Path, clock: FixedClock) -> Iterator[Story]:
+def story(tmp_path: Path, clock: FixedClock, empty_store: Path) -> Iterator[Story]:
     """An empty store in a real file."""
+    shutil.copy(empty_store, tmp_path / "store.sqlite")
     db = Database.open(tmp_path / "store.sqlite", clock=clock, synchronous="OFF")
     yield Story(db, Index(), clock, SortableIds(clock))
     db.close()

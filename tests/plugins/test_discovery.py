@@ -53,7 +53,7 @@ def site(tmp_path: Path, make_plugin: MakePlugin, monkeypatch: pytest.MonkeyPatc
     root = make_plugin("lore_pack", "raise AssertionError('imported')", folder=tmp_path / "site")
     (root / "__init__.py").write_text("raise AssertionError('imported')")
     (tmp_path / "site" / "single.py").write_text("raise AssertionError('imported')")
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
     return tmp_path / "site"
 
 

@@ -179,7 +179,7 @@ def test_bundled_plugins_are_on_in_a_new_home_and_stay_off_once_disabled(
     make_plugin: MakePlugin, open_host: OpenHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_plugin("bundled", folder=tmp_path / "site")
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
     options: dict[str, Any] = {"entries": lambda: (_bundled("bundled", "bundled"),)}
 
     assert _states(open_host(**options)) == {"bundled": State.ACTIVE}
@@ -192,7 +192,7 @@ def test_an_installed_plugin_does_not_come_on_by_itself_even_in_a_new_home(
     make_plugin: MakePlugin, open_host: OpenHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_plugin("installed", folder=tmp_path / "site")
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
     entry = EntryPoint("installed", "installed", "talekeeper.plugins")
 
     assert _states(open_host(entries=lambda: (entry,))) == {"installed": State.DISABLED}

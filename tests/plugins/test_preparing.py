@@ -44,12 +44,6 @@ def _entries(host: Host, story: Story, scope: Scope = OWN) -> dict[str, Any]:
     return {record.key: record.value["body"] for record in story.records.list(namespace, scope, limit=1000)}
 
 
-def _writes(story: Story) -> int:
-    changed = story.read(lambda tx: tx.one("PRAGMA data_version"))
-    assert changed is not None
-    return int(changed[0])
-
-
 def test_a_seed_is_given_at_the_first_activation_and_not_again(
     make_plugin: MakePlugin, open_session: Callable[[], Host], story: Story
 ) -> None:
@@ -94,9 +88,9 @@ def test_upgrades_one_after_another_each_compare_with_the_seed_before(
     root = make_plugin("lore", data=SEEDED)
     for number in range(4):
         _seed(root, tower=f"version {number}")
-        host = open_session()
+        open_session()
 
-    assert _entries(host, story) == {"tower": "version 3"}
+    assert _entries(open_session(), story) == {"tower": "version 3"}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -76,19 +77,38 @@ def test_the_check_is_a_comparison_of_two_sets(declared: set[str], registered: s
     assert len(differences) == len(declared ^ registered)
 
 
+def _not_a_function(registry: Registry) -> None:
+    registry.tool("roll", cast("Any", 3))
+
+
+def _not_a_string(registry: Registry) -> None:
+    registry.tool(cast("Any", b"roll"), _work)
+
+
+def _twice(registry: Registry) -> None:
+    registry.tool("roll", _work)
+    registry.tool("roll", _work)
+
+
+def _half_a_store(registry: Any) -> None:
+    registry.vector_store("roll", get=_work)
+
+
+def _no_models(registry: Registry) -> None:
+    registry.embedding_provider("roll", version="1", embed=_work)
+
+
 @pytest.mark.parametrize(
     ("register", "told"),
     [
-        pytest.param(lambda it: it.tool("roll", 3), "registered with int, not a function", id="no function"),
-        pytest.param(lambda it: it.tool(b"roll", _work), "under bytes, not a string", id="no string"),
-        pytest.param(lambda it: [it.tool("roll", _work) for _ in range(2)], "registered twice", id="twice"),
-        pytest.param(lambda it: it.vector_store("roll", get=_work), "must give exactly", id="half a store"),
-        pytest.param(
-            lambda it: it.embedding_provider("roll", version="1", embed=_work), "neither or both", id="no models"
-        ),
+        (_not_a_function, "registered with int, not a function"),
+        (_not_a_string, "under bytes, not a string"),
+        (_twice, "registered twice"),
+        (_half_a_store, "must give exactly"),
+        (_no_models, "neither or both"),
     ],
 )
-def test_a_wrong_registration_is_a_fault(register: Any, told: str) -> None:
+def test_a_wrong_registration_is_a_fault(register: Callable[[Any], None], told: str) -> None:
     registry = Registrations()
 
     register(registry)

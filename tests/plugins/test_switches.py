@@ -9,7 +9,7 @@ from talekeeper.plugins.switches import switches
 @pytest.mark.parametrize(
     ("environment", "without", "off"),
     [
-        pytest.param({}, None, set(), id="nothing said"),
+        pytest.param({}, None, set[str](), id="nothing said"),
         pytest.param({}, "", {"a", "b"}, id="--no-plugins"),
         pytest.param({}, "a", {"a"}, id="--no-plugins=a"),
         pytest.param({}, " a , ,b ", {"a", "b"}, id="--no-plugins with blanks"),

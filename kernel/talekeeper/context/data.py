@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
 from talekeeper.context.bound import Bound
@@ -56,7 +56,7 @@ class Records:
         return NamespaceRecords(self._bound, self._bound.readable(namespace))
 
     @contextmanager
-    def batch(self) -> Iterator[Writes]:
+    def batch(self) -> Generator[Writes]:
         """Applies what its block collects when the block ends well, in one transaction."""
         self._bound.life.check()
         writes = Writes(self._bound)

@@ -39,12 +39,12 @@ class Imported:
     """
 
     importer: str
-    added: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
+    added: list[str] = field(default_factory=list[str])
+    replaced: list[str] = field(default_factory=list[str])
+    unchanged: list[str] = field(default_factory=list[str])
+    kept: list[str] = field(default_factory=list[str])
+    gone: list[str] = field(default_factory=list[str])
+    left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def skipped(self, what: str, why: str) -> None:
         """See `border.ImportReport`."""

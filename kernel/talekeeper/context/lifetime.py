@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from talekeeper.errors import ContextClosed
@@ -28,7 +28,7 @@ class Lifetime:
             )
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> Generator[None]:
         """Keeps the context open for the block."""
         with self._lock:
             self.check()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from talekeeper.errors import ParameterError
 from talekeeper.plugins.frozen import frozen
@@ -16,6 +16,14 @@ SOURCES = 50
 MOST = 20
 DEFAULT = 5
 SCOPES = ("all", "recall", "archival")
+_KINDS = {
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+    "str": "text",
+    "dict": "an object",
+    "list": "a list",
+}
 
 PARAMETERS: Mapping[str, Any] = frozen(
     {
@@ -113,9 +121,10 @@ def _text(value: object, field: str) -> str:
 def _texts(value: object, field: str, most: int) -> list[str]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ParameterError(field, f"it is a list of texts, not {_kind(value)}")
-    if len(value) > most:
-        raise ParameterError(field, f"it has {len(value)} entries, at most {most} are taken")
-    return [_text(item, field) for item in value]
+    items = cast("Sequence[object]", value)
+    if len(items) > most:
+        raise ParameterError(field, f"it has {len(items)} entries, at most {most} are taken")
+    return [_text(item, field) for item in items]
 
 
 def _scope(value: object) -> str:
@@ -135,5 +144,5 @@ def _whole(value: object, field: str, least: int, most: int = 2**31 - 1) -> int 
 
 
 def _kind(value: object) -> str:
-    names = {bool: "true or false", int: "a number", float: "a number", str: "text", dict: "an object", list: "a list"}
-    return names.get(type(value), type(value).__name__)
+    name = type(value).__name__
+    return _KINDS.get(name, name)

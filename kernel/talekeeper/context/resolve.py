@@ -40,7 +40,7 @@ class Sources:
 
     messages: bool
     namespaces: tuple[Searchable, ...]
-    unavailable: dict[str, str] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict[str, str])
 
     def for_query(self) -> tuple[Source, ...]:
         """As the index is asked for them."""

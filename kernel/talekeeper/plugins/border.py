@@ -99,7 +99,7 @@ class Answer:
     searched: int
     mode: str = "lexical"
     degraded: str = ""
-    unavailable: Mapping[str, str] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = field(default_factory=dict[str, str])
     indexing: tuple[str, ...] = ()
     hint: str = ""
 

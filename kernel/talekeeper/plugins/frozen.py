@@ -6,8 +6,8 @@ The frozen kinds are subclasses of `dict` and `list`, so that `json.dumps`, `==`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Never
+from collections.abc import Mapping, Sequence
+from typing import Any, Never, cast
 
 RESULT_BYTES = 256 * 1024
 """The most a result may take as JSON text; a whole answer of memory-search is under 30 KiB."""
@@ -19,22 +19,21 @@ _SAFE_INTEGER = 2**53
 class FrozenDict(dict[str, Any]):
     """A dict that refuses to change; `dict(it)` gives a copy that does not."""
 
-    def _refuse(self, *_arguments: Any, **_more: Any) -> Never:
-        raise TypeError("what the kernel hands over is frozen; take a copy with dict(…) and change that")
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
-
 
 class FrozenList(list[Any]):
     """A list that refuses to change; `list(it)` gives a copy that does not."""
 
-    def _refuse(self, *_arguments: Any, **_more: Any) -> Never:
-        raise TypeError("what the kernel hands over is frozen; take a copy with list(…) and change that")
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+def _refuse(self: object, *_arguments: Any, **_more: Any) -> Never:
+    kind = "dict" if isinstance(self, dict) else "list"
+    raise TypeError(f"what the kernel hands over is frozen; take a copy with {kind}(…) and change that")
 
+
+_OF_BOTH = ("__setitem__", "__delitem__", "clear", "pop")
+for _name in (*_OF_BOTH, "__ior__", "popitem", "setdefault", "update"):
+    setattr(FrozenDict, _name, _refuse)
+for _name in (*_OF_BOTH, "__iadd__", "__imul__", "append", "extend", "insert", "remove", "reverse", "sort"):
+    setattr(FrozenList, _name, _refuse)
 
 # Exact kinds: a subclass with methods of its own is no JSON value.
 _LISTS: frozenset[type[Any]] = frozenset[type[Any]]((list, tuple, FrozenList))
@@ -44,9 +43,10 @@ _DICTS: frozenset[type[Any]] = frozenset[type[Any]]((dict, FrozenDict))
 def frozen(value: Any) -> Any:
     """A deep copy of a JSON value in which nothing can be changed."""
     if isinstance(value, Mapping):
-        return FrozenDict({key: frozen(item) for key, item in value.items()})
+        table = cast("Mapping[str, Any]", value)
+        return FrozenDict({key: frozen(item) for key, item in table.items()})
     if isinstance(value, (list, tuple)):
-        return FrozenList(frozen(item) for item in value)
+        return FrozenList(frozen(item) for item in cast("Sequence[Any]", value))
     return value
 
 
@@ -67,7 +67,7 @@ class _Copier:
     def copy(self, value: Any, place: str, depth: int) -> Any:
         if depth > _DEPTH:
             raise ValueError(f"{place} is nested deeper than {_DEPTH}")
-        kind = type(value)
+        kind = _kind(value)
         if value is None or kind is bool:
             self._spend(4)
             return value
@@ -109,3 +109,7 @@ class _Copier:
         self._left -= size
         if self._left < 0:
             raise ValueError(f"the value is larger than {self._limit:,} bytes")
+
+
+def _kind(value: object) -> type[object]:
+    return type(value)

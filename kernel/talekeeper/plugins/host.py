@@ -215,7 +215,7 @@ class Host:
         self.plugin(plugin_id)
         plugin = self.roster(workspace, session).by_id[plugin_id]
         place, name = (session.workspace, session.id) if session else (workspace, "")
-        values = self.settings(plugin, place, name) if plugin.manifest else {}
+        values: Mapping[str, Any] = self.settings(plugin, place, name) if plugin.manifest else {}
         indexing = frozenset(f"{owner}/{namespace}" for owner, namespace in self._story.indexing(place))
         return explain(plugin, values, loaded=self._loader.loaded(plugin_id), indexing=indexing)
 

@@ -10,7 +10,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -56,7 +56,7 @@ def purge(names: Iterable[str]) -> None:
 
 
 @contextmanager
-def unwritten(found: Found) -> Iterator[None]:
+def unwritten(found: Found) -> Generator[None]:
     """While open, Python leaves no compiled files in a plugin's folder: a changed source is never mistaken for them."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = before or found.origin not in _OF_THE_ENVIRONMENT

@@ -33,7 +33,7 @@ class SessionView:
     preset: str
     locale: str
     title: str
-    player: Mapping[str, Json] = field(default_factory=dict)
+    player: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 class NamespaceData(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomli
 
@@ -45,5 +45,5 @@ def _entry_points(path: Path) -> dict[str, Any]:
         # The manifest inside the package is what counts; pip tells about the project file.
         return {}
     for key in ("project", "entry-points", GROUP):
-        table = table.get(key) if isinstance(table, dict) else None
-    return table if isinstance(table, dict) else {}
+        table = cast("dict[str, Any]", table).get(key) if isinstance(table, dict) else None
+    return cast("dict[str, Any]", table) if isinstance(table, dict) else {}
