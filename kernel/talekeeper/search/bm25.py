@@ -44,7 +44,7 @@ def idf(total: int, df: int) -> float:
     return math.log1p((total - df + 0.5) / (df + 0.5))
 
 
-def norm(length: Column, average: float) -> Doubles:
+def norm(length: Column | Doubles, average: float) -> Doubles:
     """The denominator without tf."""
     share: Doubles = length / average if average else np.zeros(len(length))
     return K1 * (1 - B + B * share)

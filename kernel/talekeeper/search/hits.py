@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import compress
 
-from talekeeper.search.bm25 import K1, norm
+from talekeeper.search.bm25 import K1
 from talekeeper.search.passage import Ranked, TermScore
 from talekeeper.search.scope import Scope
 from talekeeper.search.shortlist import Place, Shortlist
@@ -19,6 +19,7 @@ class _Listed:
         self.terms = found.terms
         self.statistics = found.statistics
         self.score: list[float] = found.score.tolist()
+        self.norm: list[float] = found.norm.tolist()
         self.own: list[list[float]] = found.own.tolist()
         self.near: list[list[float]] = found.near.tolist()
 
@@ -85,8 +86,7 @@ class Hits:
     def _explain(self, place: Place, listed: _Listed, row: int) -> tuple[TermScore, ...]:
         """The contributions add up to the score, the weight of the source included."""
         statistics, weights = listed.statistics, self._scopes[place[0]].weights
-        length = self._states[place[0]].columns.length[place[1] : place[1] + 1]
-        divisor = float(norm(length, statistics.average)[0])
+        divisor = listed.norm[row]
         weight = 1.0 if weights is None else float(weights[place[1]])
         table: list[TermScore] = []
         for term, own, near in zip(listed.terms, listed.own[row], listed.near[row], strict=True):

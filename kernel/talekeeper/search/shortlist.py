@@ -40,7 +40,8 @@ class Field:
 class Shortlist:
     """Rows are passages, best first once ordered; columns of `own` and `near` are `terms`.
 
-    `own` is a term's frequency in the passage, `near` what its neighbours add to it.
+    `own` is a term's frequency in the passage, `near` what its neighbours add to it, `norm` the part of the BM25
+    divisor that comes of length.
     """
 
     terms: tuple[str, ...]
@@ -48,6 +49,7 @@ class Shortlist:
     field: Positions
     position: Positions
     score: Doubles
+    norm: Doubles
     own: Doubles
     near: Doubles
 
@@ -67,6 +69,7 @@ class Shortlist:
             self.field[chosen],
             self.position[chosen],
             self.score[chosen],
+            self.norm[chosen],
             self.own[chosen],
             self.near[chosen],
         )
@@ -106,9 +109,8 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
     if len(lists) == 1:
         return lists[0]
     nothing = np.empty(0, np.intp)
-    empty = Shortlist(
-        terms, statistics, nothing, nothing, np.empty(0), np.empty((0, len(terms))), np.empty((0, len(terms)))
-    )
+    no_numbers, no_rows = np.empty(0), np.empty((0, len(terms)))
+    empty = Shortlist(terms, statistics, nothing, nothing, no_numbers, no_numbers, no_rows, no_rows)
     every = [empty, *lists]
     return Shortlist(
         terms,
@@ -116,6 +118,7 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
         np.concatenate([one.field for one in every]),
         np.concatenate([one.position for one in every]),
         np.concatenate([one.score for one in every]),
+        np.concatenate([one.norm for one in every]),
         np.concatenate([one.own for one in every]),
         np.concatenate([one.near for one in every]),
     )
@@ -128,19 +131,26 @@ def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Sta
         rough *= weights
     position = leaders(rough, k)
     own = frequencies(field.chunks, terms, position)
-    score = exact(field, position, own, statistics, terms)
-    return Shortlist(
-        terms, statistics, np.full(len(position), number, np.intp), position, score, own, np.zeros_like(own)
-    )
-
-
-def exact(field: Field, position: Positions, tf: Doubles, statistics: Statistics, terms: Sequence[str]) -> Doubles:
-    """Scores in double precision, from a table of term frequencies; the same parts in another order sum up equal."""
-    idfs = np.array([statistics.idf[term] for term in terms])
     norms = norm(field.state.columns.length[position], statistics.average)
-    score: Doubles = weigh(tf, idfs, norms).sum(axis=1)
+    return score_rows(number, field, position, norms, own, np.zeros_like(own), terms, statistics)
+
+
+def score_rows(
+    number: int,
+    field: Field,
+    position: Positions,
+    norms: Doubles,
+    own: Doubles,
+    near: Doubles,
+    terms: tuple[str, ...],
+    statistics: Statistics,
+) -> Shortlist:
+    """Rows of one field scored in double precision; the same parts in another order sum up equal."""
+    idfs = np.array([statistics.idf[term] for term in terms])
+    score: Doubles = weigh(own + near, idfs, norms).sum(axis=1)
     weights = field.scope.weights
-    return np.round(score if weights is None else score * weights[position], _DIGITS)
+    score = np.round(score if weights is None else score * weights[position], _DIGITS)
+    return Shortlist(terms, statistics, np.full(len(position), number, np.intp), position, score, norms, own, near)
 
 
 def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:
