@@ -106,7 +106,7 @@ def test_the_answer_beside_the_question_enters(add: Callable[..., None], ask: As
     ranking = ask("silver key")
 
     by_key = {hit.key: hit for hit in ranking.hits}
-    assert keys(ranking) == ["m1", "m2", "m3"]
+    assert keys(ranking) == ["m1", "m2", "m3", "m4"]
     assert (by_key["m2"].matched, by_key["m2"].near) == ((), ("silver", "key"))
     assert keys(ask("silver key", neighbours=False)) == ["m1"]
 
