@@ -30,3 +30,5 @@ STOP_WORDS = frozenset(f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH}".split())
 _CHINESE = "的了是在和与吗呢吧啊呀么什谁哪怎这那就都也还很我你您他她它们有被把给"
 _JAPANESE = "はがを"
 STOP_CHARACTERS = frozenset(_CHINESE + _JAPANESE)
+LIGHT_CHARACTERS = frozenset("用去来走做说到让对从向跟比会能想要好不没个一上下里")
+"""Coverbs, light verbs, measures and the like: part of telling pairs (费用, 跳伞去), but telling nothing alone."""

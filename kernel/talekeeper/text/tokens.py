@@ -16,7 +16,7 @@ from typing import NamedTuple
 from talekeeper.text.normalise import normalise
 from talekeeper.text.runs import Script, clusters, find_runs, script_of
 from talekeeper.text.stem import STEMMER_VERSION
-from talekeeper.text.stopwords import STOP_CHARACTERS, STOP_WORDS
+from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS, STOP_WORDS
 from talekeeper.text.terms import Terms
 from talekeeper.text.words import TOKEN_LIMIT, split_word, word_terms
 
@@ -88,7 +88,7 @@ def _stranded(run: str) -> Iterator[str]:
     """
     bare = [character in STOP_CHARACTERS for character in run]
     for character, before, here, after in zip(run, [True, *bare], bare, [*bare[1:], True], strict=False):
-        if before and after and not here:
+        if before and after and not here and character not in LIGHT_CHARACTERS:
             yield character
 
 
