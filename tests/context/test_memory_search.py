@@ -363,8 +363,8 @@ def test_turn_bounds_are_inclusive_and_leave_out_what_has_no_turn(
     plug("lore")
     start()
     put("lore/entries", "k", Scope("w", "s"), body="the key")
-    for _ in range(4):
-        tell("you: the key", "Narrator: which key, pray?")
+    for number in range(4):
+        tell(f"you: the key {number}", f"Narrator: which key, number {number}?")
 
     answer = run(rooms, S, {"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
 

@@ -6,7 +6,7 @@ The kernel makes them (or a plugin does, to hand something back); `talekeeper.ap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 from talekeeper.search import TermScore
@@ -83,8 +83,11 @@ class Hit:
 
     def as_json(self) -> dict[str, Json]:
         """The object in `results`; what is empty is left out, `turn` and `matched` apart."""
-        kept = {name: value for name, value in asdict(self).items() if value or name in _ALWAYS}
-        return {**kept, **{name: list(kept[name]) for name in ("matched", "near", "also", "why") if name in kept}}
+        said: dict[str, Json] = {field.name: getattr(self, field.name) for field in fields(self)}
+        said["also"] = [{"id": one.id, "turn": one.turn} for one in self.also]
+        said["why"] = [asdict(one) for one in self.why]
+        lists = {"matched": list(self.matched), "near": list(self.near)}
+        return {name: value for name, value in {**said, **lists}.items() if value or name in _ALWAYS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,8 @@ def _feeds(namespace: Namespace, indexing: frozenset[str]) -> str:
         return "feeds nothing: it has no search table"
     words = ", ".join(part for part in (*search.text, search.title, search.tags) if part)
     feeds = f"feeds memory-search with {words} as {search.tier}:plugin_data"
+    if search.when:
+        feeds += f", where {search.when} holds"
     if search.weight != 1:
         feeds += f", weight {search.weight:g}"
     if search.visibility == "owner":
