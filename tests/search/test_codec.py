@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.search.codec import DENSE, ONES, PAIRS, Postings, decode, decode_all, encode_all
+from talekeeper.search.codec import DENSE, GAPS, WIDE, Postings, decode_all, encode_all
 
 Row = dict[int, int]
 
@@ -19,16 +19,13 @@ def postings_of(rows: list[Row]) -> Postings:
     )
 
 
-def as_row(blob: bytes) -> Row:
-    ids, tfs = decode(blob)
-    return dict(zip(ids.tolist(), tfs.tolist(), strict=True))
-
-
 @st.composite
 def segments(draw: st.DrawFn) -> tuple[int, list[Row]]:
-    n = draw(st.sampled_from([1, 2, 7, 300, 65_536]))
-    row = st.dictionaries(st.integers(0, n - 1), st.integers(1, 255), min_size=1, max_size=40)
-    ones = st.dictionaries(st.integers(0, n - 1), st.just(1), min_size=1, max_size=40)
+    n = draw(st.sampled_from([1, 2, 7, 300, 1000, 65_536]))
+    most = draw(st.sampled_from([1, 4, 16, 255]))
+    row = st.dictionaries(st.integers(0, n - 1), st.integers(1, most), min_size=1, max_size=40)
+    near = st.lists(st.integers(0, min(n, 700) - 1), min_size=1, max_size=200).map(dict.fromkeys)
+    ones = near.map(lambda ids: dict.fromkeys(ids, 1))
     return n, draw(st.lists(st.one_of(row, ones), max_size=6))
 
 
@@ -36,40 +33,47 @@ def segments(draw: st.DrawFn) -> tuple[int, list[Row]]:
 def test_decoding_undoes_encoding(segment: tuple[int, list[Row]]) -> None:
     n, rows = segment
 
-    blobs = encode_all(postings_of(rows), n)
+    again = decode_all(encode_all(postings_of(rows), n))
 
-    assert [as_row(blob) for blob in blobs] == rows
+    expected = postings_of(rows)
+    assert again.counts.tolist() == expected.counts.tolist()
+    assert again.ids.tolist() == expected.ids.tolist()
+    assert again.tfs.tolist() == expected.tfs.tolist()
 
 
 @given(segments())
-def test_decoding_all_at_once_is_decoding_one_by_one(segment: tuple[int, list[Row]]) -> None:
+def test_a_blob_does_not_depend_on_its_neighbours(segment: tuple[int, list[Row]]) -> None:
     n, rows = segment
+
     blobs = encode_all(postings_of(rows), n)
 
-    together = decode_all(blobs)
-
-    assert together.counts.tolist() == [len(row) for row in rows]
-    assert together.ids.tolist() == [i for blob in blobs for i in decode(blob)[0].tolist()]
-    assert together.tfs.tolist() == [tf for blob in blobs for tf in decode(blob)[1].tolist()]
+    assert blobs == [blob for row in rows for blob in encode_all(postings_of([row]), n)]
 
 
 @pytest.mark.parametrize(
-    ("row", "n", "kind", "size"),
+    ("row", "n", "blob"),
     [
-        pytest.param({5: 1, 700: 1}, 1000, ONES, 8, id="all-once"),
-        pytest.param({5: 1, 700: 2}, 1000, PAIRS, 10, id="some-more-often"),
-        pytest.param({0: 1, 1: 3, 4: 1}, 8, DENSE, 12, id="more-than-a-third"),
+        pytest.param({5: 1, 700: 1}, 1000, [WIDE, 0, 1, 0, 5, 0, 188, 2], id="far-apart"),
+        pytest.param({5: 1, 700: 4}, 1000, [WIDE, 2, 1, 0, 0b1100, 5, 0, 188, 2], id="two-bits"),
+        pytest.param({5: 2, 700: 16}, 1000, [WIDE, 4, 1, 0, 0b1111_0001, 5, 0, 188, 2], id="four-bits"),
+        pytest.param({5: 1, 700: 255}, 1000, [WIDE, 8, 1, 0, 0, 254, 5, 0, 188, 2], id="a-byte"),
+        pytest.param({5: 1, 9: 1, 300: 1}, 1000, [GAPS, 0, 2, 0, 6, 4, 0, 36], id="close-together"),
+        pytest.param({0: 1, 255: 1, 510: 1}, 1000, [GAPS, 0, 2, 0, 1, 255, 255], id="just-a-byte-away"),
+        pytest.param({0: 1, 1: 30, 3: 1}, 4, [DENSE, 0, 2, 0, 1, 30, 0, 1], id="nearly-everywhere"),
     ],
 )
-def test_the_blob_is_of_the_smallest_kind(row: Row, n: int, kind: int, size: int) -> None:
-    (blob,) = encode_all(postings_of([row]), n)
-
-    assert (blob[0], len(blob)) == (kind, size)
+def test_the_smallest_kind_is_written(row: Row, n: int, blob: list[int]) -> None:
+    assert encode_all(postings_of([row]), n) == [bytes(blob)]
 
 
 def test_a_term_of_every_passage_of_the_largest_segment_fits() -> None:
     everywhere = dict.fromkeys(range(65_536), 1)
 
-    (blob,) = encode_all(postings_of([everywhere]), 65_536)
+    again = decode_all(encode_all(postings_of([everywhere]), 65_536))
 
-    assert len(decode(blob)[0]) == 65_536
+    assert again.ids.tolist() == list(range(65_536))
+
+
+def test_nothing_is_coded_as_nothing() -> None:
+    assert encode_all(postings_of([]), 5) == []
+    assert decode_all([]).ids.tolist() == []

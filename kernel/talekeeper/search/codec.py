@@ -1,18 +1,17 @@
 """How the postings of one term in one segment are written: the blob of `posting.data`.
 
-A blob is a kind (u8), a zero byte, the number of passages less one (u16), then by kind:
+    u8 kind · u8 bits · u16 df - 1 · frequencies · ids            WIDE, GAPS
+    u8 kind · u8 0    · u16 df - 1 · n frequencies of one byte    DENSE, 0 where the term is missing
 
-    ONES    u16 local ids; every term frequency is 1
-    PAIRS   u16 local ids, then u8 term frequencies in the same order
-    DENSE   u8 term frequencies of all n passages of the segment, 0 where the term is missing
-
-Local ids ascend and count the segment's passages from 0; numbers are little-endian. Whole segments are coded at once,
-because a merge moves some 100,000 blobs.
+Frequencies less one are packed in `bits` (0, 2, 4 or 8) each, from the lowest bit of a byte up. Local ids count the
+segment's passages from 0 and ascend. WIDE has them as u16; GAPS as one byte for the distance to the id before (to -1
+for the first), a zero byte standing for 255 on the way to a farther one. The smallest of the three is chosen: half of
+the room of plain u16 ids and u8 frequencies. Numbers are little-endian. Whole segments are coded at once, since a merge
+moves some 100,000 blobs.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,9 +19,10 @@ import numpy as np
 
 from talekeeper.search.arrays import Bytes, Positions
 
-ONES, PAIRS, DENSE = 1, 2, 3
+WIDE, GAPS, DENSE = 1, 2, 3
 HEADER = 4
-_HEAD = struct.Struct("<BxH")
+_FAR = 255
+_ROOMS = ((16, 4), (4, 2), (1, 0))  # up to this frequency, that many bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,83 +33,132 @@ class Postings:
     ids: Positions
     tfs: Bytes
 
-
-def decode(blob: bytes) -> tuple[Positions, Bytes]:
-    """Local ids and term frequencies of one blob."""
-    kind, last = _HEAD.unpack_from(blob)
-    df: int = last + 1
-    if kind == DENSE:
-        table: Bytes = np.frombuffer(blob, np.uint8, -1, HEADER)
-        held = np.flatnonzero(table)
-        return held, table[held]
-    ids: Positions = np.frombuffer(blob, np.dtype("<u2"), df, HEADER).astype(np.intp)
-    if kind == ONES:
-        return ids, np.ones(df, np.uint8)
-    return ids, np.frombuffer(blob, np.uint8, df, HEADER + 2 * df)
+    @property
+    def starts(self) -> Positions:
+        """Where each row begins."""
+        return np.cumsum(self.counts) - self.counts
 
 
 def encode_all(postings: Postings, n: int) -> list[bytes]:
-    """One blob a row for a segment of `n` passages, in the kind that is smallest."""
+    """One blob for each row, for a segment of `n` passages; no row is empty."""
     counts = postings.counts
     if not len(counts):
         return []
-    ends = np.cumsum(counts)
-    starts = ends - counts
-    kinds = np.where(np.maximum.reduceat(postings.tfs, starts) == 1, ONES, PAIRS)
-    kinds[3 * counts > n] = DENSE
-    sizes = HEADER + np.where(kinds == DENSE, n, np.where(kinds == ONES, 2, 3) * counts)
+    bits = _bits(np.maximum.reduceat(postings.tfs, postings.starts))
+    tf_bytes = (counts * bits + 7) // 8
+    steps = _steps(postings)
+    gap_bytes = np.add.reduceat(steps, postings.starts)
+    choices = np.stack([tf_bytes + 2 * counts, tf_bytes + gap_bytes, np.full(len(counts), n)])
+    kinds = np.argmin(choices, axis=0) + WIDE
+    sizes = HEADER + choices.min(axis=0)
     borders = np.concatenate(([0], np.cumsum(sizes)))
     out = np.zeros(borders[-1], np.uint8)
     heads = borders[:-1]
     out[heads] = kinds
+    out[heads + 1] = np.where(kinds == DENSE, 0, bits)
     out[heads + 2] = (counts - 1) & 255
     out[heads + 3] = (counts - 1) >> 8
-    _write_sparse(out, postings, kinds, heads + HEADER)
-    for row in np.flatnonzero(kinds == DENSE).tolist():
-        held = slice(starts[row], ends[row])
-        out[heads[row] + HEADER + postings.ids[held]] = postings.tfs[held]
+    _write_frequencies(out, postings, kinds, bits, heads + HEADER)
+    _write_ids(out, postings, kinds, steps, heads + HEADER + tf_bytes)
     whole = out.tobytes()
     edges = borders.tolist()
     return [whole[edges[i] : edges[i + 1]] for i in range(len(counts))]
 
 
-def _write_sparse(out: Bytes, postings: Postings, kinds: Positions, bodies: Positions) -> None:
-    counts = postings.counts
-    row = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = bodies[row] + 2 * place
-    sparse = kinds[row] != DENSE
-    out[at[sparse]] = postings.ids[sparse] & 255
-    out[at[sparse] + 1] = postings.ids[sparse] >> 8
-    pairs = kinds[row] == PAIRS
-    out[(bodies[row] + 2 * counts[row] + place)[pairs]] = postings.tfs[pairs]
-
-
 def decode_all(blobs: Sequence[bytes]) -> Postings:
-    """The postings of all `blobs`, a row each."""
-    sizes = np.fromiter(map(len, blobs), np.intp, len(blobs))
+    """The postings of all `blobs`, a row each; undoes `encode_all`."""
     raw = np.frombuffer(b"".join(blobs), np.uint8)
+    sizes = np.fromiter(map(len, blobs), np.intp, len(blobs))
     heads = np.cumsum(sizes) - sizes
-    kinds = raw[heads]
     counts = raw[heads + 2].astype(np.intp) + (raw[heads + 3].astype(np.intp) << 8) + 1
-    starts = np.cumsum(counts) - counts
     total = int(counts.sum())
-    ids = np.zeros(total, np.intp)
-    tfs = np.ones(total, np.uint8)
-    _read_sparse(raw, kinds, counts, heads + HEADER, ids, tfs)
+    postings = Postings(counts, np.empty(total, np.intp), np.ones(total, np.uint8))
+    kinds = raw[heads]
+    bits = raw[heads + 1].astype(np.intp)
+    _read_frequencies(raw, postings, bits, heads + HEADER)
+    bodies = heads + HEADER + (counts * bits + 7) // 8
+    _read_wide(raw, postings, kinds, bodies)
+    _read_gaps(raw, postings, kinds, bodies, heads + sizes)
+    _read_dense(raw, postings, kinds, heads + HEADER, heads + sizes)
+    return postings
+
+
+def _bits(most: Bytes) -> Positions:
+    """How many bits each row's frequencies need, from the highest of each."""
+    bits = np.full(len(most), 8, np.intp)
+    for highest, room in _ROOMS:
+        bits[most <= highest] = room
+    return bits
+
+
+def _steps(postings: Postings) -> Positions:
+    """Bytes each posting takes as a gap."""
+    gaps = np.diff(postings.ids, prepend=-1)
+    gaps[postings.starts] = postings.ids[postings.starts] + 1
+    return 1 + (gaps - 1) // _FAR
+
+
+def _rows(counts: Positions, chosen: Positions) -> tuple[Positions, Positions]:
+    """For each posting of the chosen rows, its row and its place in it."""
+    row = np.repeat(chosen, counts[chosen])
+    ends = np.cumsum(counts[chosen])
+    return row, np.arange(len(row)) - np.repeat(ends - counts[chosen], counts[chosen])
+
+
+def _write_frequencies(out: Bytes, postings: Postings, kinds: Positions, bits: Positions, at: Positions) -> None:
+    row, place = _rows(postings.counts, np.flatnonzero((kinds != DENSE) & (bits > 0)))
+    bit = place * bits[row]
+    values = (postings.tfs[postings.starts[row] + place] - 1) << (bit % 8).astype(np.uint8)
+    np.bitwise_or.at(out, at[row] + bit // 8, values)
+    row, place = _rows(postings.counts, np.flatnonzero(kinds == DENSE))
+    held = postings.starts[row] + place
+    out[at[row] + postings.ids[held]] = postings.tfs[held]
+
+
+def _write_ids(out: Bytes, postings: Postings, kinds: Positions, steps: Positions, at: Positions) -> None:
+    row, place = _rows(postings.counts, np.flatnonzero(kinds == WIDE))
+    ids = postings.ids[postings.starts[row] + place]
+    out[at[row] + 2 * place] = ids & 255
+    out[at[row] + 2 * place + 1] = ids >> 8
+    row, place = _rows(postings.counts, np.flatnonzero(kinds == GAPS))
+    held = postings.starts[row] + place
+    before = np.where(place == 0, -1, postings.ids[held - 1])
+    ends = np.cumsum(steps[held])
+    first = ends - steps[held]
+    in_row = ends - 1 - np.repeat(first[place == 0], postings.counts[kinds == GAPS])
+    out[at[row] + in_row] = (postings.ids[held] - before - 1) % _FAR + 1
+
+
+def _read_frequencies(raw: Bytes, postings: Postings, bits: Positions, at: Positions) -> None:
+    row, place = _rows(postings.counts, np.flatnonzero(bits > 0))
+    bit = place * bits[row]
+    mask = ((1 << bits[row]) - 1).astype(np.uint8)
+    packed = raw[at[row] + bit // 8] >> (bit % 8).astype(np.uint8)
+    postings.tfs[postings.starts[row] + place] = (packed & mask) + 1
+
+
+def _read_wide(raw: Bytes, postings: Postings, kinds: Bytes, at: Positions) -> None:
+    row, place = _rows(postings.counts, np.flatnonzero(kinds == WIDE))
+    low = at[row] + 2 * place
+    postings.ids[postings.starts[row] + place] = raw[low] + (raw[low + 1].astype(np.intp) << 8)
+
+
+def _read_gaps(raw: Bytes, postings: Postings, kinds: Bytes, at: Positions, ends: Positions) -> None:
+    chosen = np.flatnonzero(kinds == GAPS)
+    row, place = _rows(ends - at, chosen)
+    gaps = raw[at[row] + place]
+    reached = np.cumsum(np.where(gaps == 0, _FAR, gaps), dtype=np.intp)
+    starts = np.flatnonzero(place == 0)
+    before = np.where(starts > 0, reached[starts - 1], 0)
+    ids = (reached - np.repeat(before, (ends - at)[chosen]) - 1)[gaps > 0]
+    row, place = _rows(postings.counts, chosen)
+    postings.ids[postings.starts[row] + place] = ids
+
+
+def _read_dense(raw: Bytes, postings: Postings, kinds: Bytes, at: Positions, ends: Positions) -> None:
+    starts = postings.starts
     for row in np.flatnonzero(kinds == DENSE).tolist():
-        table = raw[heads[row] + HEADER : heads[row] + sizes[row]]
-        held = slice(starts[row], starts[row] + counts[row])
-        ids[held] = np.flatnonzero(table)
-        tfs[held] = table[ids[held]]
-    return Postings(counts, ids, tfs)
-
-
-def _read_sparse(raw: Bytes, kinds: Bytes, counts: Positions, bodies: Positions, ids: Positions, tfs: Bytes) -> None:
-    row = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    sparse = np.flatnonzero(kinds[row] != DENSE)
-    at = bodies[row[sparse]] + 2 * place[sparse]
-    ids[sparse] = raw[at] + (raw[at + 1].astype(np.intp) << 8)
-    pairs = np.flatnonzero(kinds[row] == PAIRS)
-    tfs[pairs] = raw[bodies[row[pairs]] + 2 * counts[row[pairs]] + place[pairs]]
+        table = raw[at[row] : ends[row]]
+        held = slice(starts[row], starts[row] + postings.counts[row])
+        postings.ids[held] = np.flatnonzero(table)
+        postings.tfs[held] = table[table > 0]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Bytes, Positions
 from talekeeper.search.bm25 import Chunk
-from talekeeper.search.codec import decode
+from talekeeper.search.codec import decode_all
 from talekeeper.search.lru import ByteLru
 from talekeeper.search.state import PartState, Stack
 
@@ -55,39 +53,38 @@ def _settled(
             else:
                 found[stack.serial, term] = chunk
     if lacking:
-        read = _read(tx, stacks, list(lacking))
+        blobs = _read(tx, stacks, list(lacking))
         for stack in stacks:
-            for term in lacking:
-                if (stack.serial, term) not in found:
-                    chunk = _joined(stack, read[term])
-                    found[stack.serial, term] = chunk
-                    cache.put((stack.serial, term), chunk, chunk[0].nbytes + chunk[1].nbytes + _OVERHEAD)
+            for term, chunk in _decoded(stack, blobs, [term for term in lacking if (stack.serial, term) not in found]):
+                found[stack.serial, term] = chunk
+                cache.put((stack.serial, term), chunk, chunk[0].nbytes + chunk[1].nbytes + _OVERHEAD)
     return found
 
 
-def _read(tx: Tx, stacks: Sequence[Stack], terms: Sequence[str]) -> dict[str, dict[int, bytes]]:
-    """Term → segment → blob."""
+def _read(tx: Tx, stacks: Sequence[Stack], terms: Sequence[str]) -> dict[tuple[int, str], bytes]:
+    """(segment, term) → blob."""
     segments = [segment.id for stack in stacks for segment in stack.segments]
-    read: dict[str, dict[int, bytes]] = defaultdict(dict)
+    blobs: dict[tuple[int, str], bytes] = {}
     for start in range(0, len(terms), _AT_ONCE):
         some = terms[start : start + _AT_ONCE]
         for segment, term, data in tx.rows(_POSTINGS.format(_marks(segments), _marks(some)), [*segments, *some]):
-            read[term][segment] = data
-    return read
+            blobs[segment, term] = data
+    return blobs
 
 
 def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _joined(stack: Stack, blobs: dict[int, bytes]) -> Chunk:
-    positions: list[Positions] = []
-    tfs: list[Bytes] = []
-    for segment in stack.segments:
-        blob = blobs.get(segment.id)
-        if blob is not None:
-            ids, counts = decode(blob)
-            ids += segment.start
-            positions.append(ids)
-            tfs.append(counts)
-    return (np.concatenate(positions), np.concatenate(tfs)) if positions else _NOTHING
+def _decoded(stack: Stack, blobs: Mapping[tuple[int, str], bytes], terms: Sequence[str]) -> Iterator[tuple[str, Chunk]]:
+    """Each term's postings in all segments of the stack."""
+    held = [(term, one.start, one.id) for term in terms for one in stack.segments if (one.id, term) in blobs]
+    postings = decode_all([blobs[segment, term] for term, _, segment in held])
+    positions = postings.ids + np.repeat(np.array([start for _, start, _ in held], np.intp), postings.counts)
+    sizes: dict[str, int] = dict.fromkeys(terms, 0)
+    for (term, _, _), count in zip(held, postings.counts.tolist(), strict=True):
+        sizes[term] += count
+    end = 0
+    for term, size in sizes.items():
+        start, end = end, end + size
+        yield term, (positions[start:end].copy(), postings.tfs[start:end].copy())
