@@ -40,6 +40,8 @@ LINES = """
                 yield Record("others", "k", {"body": "x"})
             elif line == "misfit":
                 yield Record("entries", "misfit", {"text": "x"})
+            elif line == "badkey":
+                yield Record("entries", " ", {"body": "x"})
             elif line == "object":
                 yield Record("entries", "object", {"body": threading.Event()})
             else:
@@ -136,13 +138,18 @@ def test_in_an_append_only_namespace_nothing_is_replaced(read: Callable[..., Imp
     assert _entries(rooms) == {"a": "one", "b": "two"}
 
 
-def test_a_record_that_misfits_is_left_out_with_the_reason(read: Callable[..., Imported], rooms: Rooms) -> None:
-    report = read("a=one", "misfit", "b=two")
+@pytest.mark.parametrize(
+    ("line", "what", "why"), [("misfit", "entries/misfit", "'body' is missing"), ("badkey", "entries/ ", "key: ")]
+)
+def test_a_record_that_misfits_is_left_out_with_the_reason(
+    read: Callable[..., Imported], rooms: Rooms, line: str, what: str, why: str
+) -> None:
+    report = read("a=one", line, "b=two")
 
     assert _entries(rooms) == {"a": "one", "b": "two"}
-    ((what, why),) = report.left_out
-    assert what == "entries/misfit"
-    assert "body" in why
+    ((left_out, reason),) = report.left_out
+    assert left_out == what
+    assert why in reason
 
 
 @pytest.mark.parametrize(

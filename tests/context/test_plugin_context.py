@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ from talekeeper.errors import (
     Skip,
     UserError,
 )
+from talekeeper.plugins import Host, State
 from talekeeper.story import Address, Draft, Scope, Session
 
 Plug = Callable[..., None]
@@ -431,3 +435,32 @@ def test_a_tool_message_is_no_player(do: Do, rooms: Rooms) -> None:
     rooms.story.append(S, [Draft("tool", "3", speaker="dice")])
 
     assert do("return dict(ctx.session.player)") == {}
+
+
+@pytest.mark.parametrize("value", [float("nan"), "\ud800", object()], ids=["NaN", "surrogate", "object"])
+def test_arguments_that_json_cannot_hold_are_refused(do: Do, value: object) -> None:
+    with pytest.raises(ParameterError, match="arguments: /n"):
+        do("return 1", arguments={"n": value})
+
+
+def test_code_that_failed_for_want_of_something_else_is_tried_again_by_the_next_process(
+    rooms: Rooms, plug: Plug, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import talekeeper_missing_helper\nfrom talekeeper.api import *\n\ndef do(ctx, arguments):\n    return 1"
+    plug("lore", code + REGISTER, more='[[contributes.commands]]\nid = "do"\n')
+    session = start()
+    with pytest.raises(PluginError, match="talekeeper_missing_helper"):
+        run_command(rooms, S, "lore/do", {})
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "talekeeper_missing_helper.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
+    host = Host(rooms.story, rooms.clock, folder=tmp_path / "plugins", entries=tuple)
+    before = host.roster(session=session).by_id["lore"]
+
+    given = run_command(replace(rooms, host=host), S, "lore/do", {})
+
+    assert before.state is State.FAILED
+    assert "talekeeper plugins enable lore tries it again" in before.reason
+    assert given == 1
+    assert host.roster(session=session).by_id["lore"].state is State.ACTIVE
+    host.disable("lore")

@@ -319,3 +319,16 @@ def test_a_changed_search_table_is_due_for_indexing_and_then_done(
     assert (before.state, before.reason) == (State.LOADED, "its records are being indexed anew")
     assert later.roster("w").by_id["lore"].state is State.ACTIVE
     assert story.check_index() == []
+
+
+def test_a_plugin_added_to_a_session_brings_its_seed_at_once(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story
+) -> None:
+    _seed(make_plugin("lore", data=SEEDED), tower="A bell tower.")
+    host = open_host()
+    story.create_session("w", session_id="s")
+    host.ready(S)
+
+    host.change_session(S, add=["lore"])
+
+    assert _entries(host, story) == {"tower": "A bell tower."}

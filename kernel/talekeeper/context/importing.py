@@ -26,6 +26,7 @@ from talekeeper.plugins.border import Record
 from talekeeper.plugins.frozen import plain
 from talekeeper.plugins.hooks import Importer
 from talekeeper.story import Address
+from talekeeper.story.names import check_name
 from talekeeper.story.validation import check_value
 
 _AT_ONCE = 50
@@ -126,6 +127,7 @@ class _Writer:
     def _fits(self, record: Record) -> Namespace | None:
         namespace = self._bound.own(record.namespace)
         try:
+            check_name(record.key, "key")
             check_value(namespace, record.value)
         except ParameterError as error:
             self._report.skipped(f"{record.namespace}/{record.key}", str(error))

@@ -12,7 +12,7 @@ from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.rooms import Rooms
 from talekeeper.errors import NotFound, ParameterError, PluginError
 from talekeeper.manifest.schema_file import validator_of
-from talekeeper.plugins import Call, Plugin
+from talekeeper.plugins import Call, Plugin, State
 from talekeeper.plugins.frozen import frozen, plain
 from talekeeper.story import Address
 
@@ -25,7 +25,7 @@ def run_command(rooms: Rooms, address: Address, path: str, arguments: Mapping[st
     """
     plugin, name = working(rooms, address, path, "commands")
     entry = declared(plugin, "commands", name)
-    given = plain(dict(arguments))
+    given = _plain_arguments(arguments)
     _check(entry.get("parameters"), given)
     function = rooms.host.functions(plugin)["commands", name]
     context = CallContext(bind(rooms, plugin, address), plugin)
@@ -38,9 +38,14 @@ def working(rooms: Rooms, address: Address, path: str, point: str) -> tuple[Plug
     plugin_id, _, name = path.partition("/")
     rooms.host.plugin(plugin_id)
     rooms.host.ready(address)
-    plugin = rooms.host.roster(session=rooms.story.session(address)).by_id[plugin_id]
+    session = rooms.story.session(address)
+    plugin = rooms.host.roster(session=session).by_id[plugin_id]
     if plugin.manifest is not None:
         declared(plugin, point, name)
+    if plugin.state is State.FAILED and not plugin.suspended:
+        # It may have been mended by something else than its files: a package that was missing, say.
+        rooms.host.functions(plugin)
+        plugin = rooms.host.roster(session=session).by_id[plugin_id]
     if not plugin.works:
         raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
     return plugin, name
@@ -58,6 +63,14 @@ def declared(plugin: Plugin, point: str, name: str) -> Mapping[str, Any]:
 def bind(rooms: Rooms, plugin: Plugin, address: Address) -> Bound:
     """A person's call: it reads at the head, and what it writes holds on every branch."""
     return Bound(rooms, plugin.declared, rooms.story.session(address), Lifetime(plugin.id), person=True)
+
+
+def _plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        given: dict[str, Any] = plain(dict(arguments))
+    except ValueError as error:
+        raise ParameterError("arguments", str(error)) from error
+    return given
 
 
 def _check(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> None:

@@ -125,7 +125,6 @@ class Host:
         """Changes which plugins a session has; what it says counts over workspace and home."""
         added = {plugin_id: self.plugin(plugin_id) for plugin_id in add}
         removed = frozenset(remove)
-        self._ready.discard(address)
 
         def change(tx: Tx) -> Session:
             before = self._story.session(address, tx=tx).plugins
@@ -141,7 +140,10 @@ class Host:
             after = sorted({*before, *added} - removed)
             return self._story.configure_session(address, plugins=after, tx=tx)
 
-        return self._story.write(change, name="change a session's plugins")
+        session = self._story.write(change, name="change a session's plugins")
+        # Other processes may have the session open and prepared already.
+        self.prepare(address)
+        return session
 
     def prepare(self, address: Address) -> None:
         """Brings the data of a session's working plugins to their manifests: migrations, changed tables, seeds.
@@ -250,7 +252,7 @@ class Host:
     def _failures(self, tx: Tx) -> dict[str, str]:
         known = {plugin.id: plugin for plugin in reversed(self.plugins)}
         noted = {
-            plugin_id: reason
+            plugin_id: f"{reason}; talekeeper plugins enable {plugin_id} tries it again"
             for plugin_id, (stamp, reason) in faults.recorded(tx).items()
             if plugin_id in known and known[plugin_id].manifest and not self._loader.loaded(plugin_id)
             if faults.stamp(known[plugin_id]) == stamp

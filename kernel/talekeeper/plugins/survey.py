@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
 
@@ -34,20 +35,20 @@ def survey(found: Iterable[Found], *, host_version: str = __version__) -> tuple[
 
 
 def _read(found: Found) -> Plugin:
-    name = found.names[0]
+    plugin = Plugin(found.names[0], State.FOUND, "", found)
     if found.root is None:
-        return Plugin(name, State.BLOCKED if found.unsafe else State.INVALID, found.fault, found)
+        return plugin.moved(State.BLOCKED if found.unsafe else State.INVALID, found.fault)
     try:
         manifest = read_manifest(found.root / MANIFEST)
     except ManifestError as error:
         diagnostics = tuple(error.data["diagnostics"])
         faults = {one.code for one in diagnostics if one.severity == "error"}
         state = State.BLOCKED if faults == {_KERNEL_TOOL} else State.INVALID
-        return Plugin(name, state, str(error), found, diagnostics=diagnostics)
+        return replace(plugin.moved(state, str(error)), diagnostics=diagnostics)
     if manifest.id not in found.names:
         reason = f"its manifest says id {manifest.id!r}, where it was found says {' or '.join(map(repr, found.names))}"
-        return Plugin(name, State.INVALID, reason, found)
-    return Plugin(manifest.id, State.VALID, "", found, manifest)
+        return plugin.moved(State.INVALID, reason)
+    return replace(plugin.moved(State.VALID), id=manifest.id, manifest=manifest)
 
 
 def _compatible(plugin: Plugin, host_version: str) -> Plugin:
