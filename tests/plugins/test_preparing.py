@@ -332,3 +332,68 @@ def test_a_plugin_added_to_a_session_brings_its_seed_at_once(
     host.change_session(S, add=["lore"])
 
     assert _entries(host, story) == {"tower": "A bell tower."}
+
+
+class _Stopped(Exception):
+    pass
+
+
+def _stop_after(story: Story, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
+    """Lets so many writes of the story through, as a process killed then would have."""
+    real = story.write
+    left = [writes]
+
+    def write(fn: Any, *, name: str) -> Any:
+        if not left[0]:
+            raise _Stopped
+        left[0] -= 1
+        return real(fn, name=name)
+
+    monkeypatch.setattr(story, "write", write)
+
+
+@pytest.mark.parametrize("writes", range(5))
+def test_a_seed_that_was_interrupted_is_finished_by_the_next_process(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    root = make_plugin("lore", data=f'scope = "workspace"\n{SEEDED}')
+    _seed(root, **{f"k{number}": "words" for number in range(250)})
+    host = open_host()
+    host.enable("lore")
+    story.create_session("w", session_id="s", plugins=("lore",))
+
+    with monkeypatch.context() as patched:
+        _stop_after(story, patched, writes)
+        with pytest.raises(_Stopped):
+            open_host().prepare(S)
+    open_host().prepare(S)
+
+    assert len(_entries(host, story, Scope("w"))) == 250
+    assert story.check_index() == []
+
+
+@pytest.mark.parametrize("writes", range(3))
+def test_a_migration_that_was_interrupted_is_finished_by_the_next_process(
+    make_plugin: MakePlugin, open_host: OpenHost, story: Story, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    make_plugin("lore")
+    host = open_host()
+    host.enable("lore")
+    story.create_session("w", session_id="s", plugins=("lore",))
+    host.prepare(S)
+    for number in range(120):
+        story.records.put(host.namespace("lore/entries"), OWN, f"k{number}", {"body": "words"})
+    make_plugin("lore", MIGRATING, data='version = 2\nsearch = { text = ["body", "name"] }')
+
+    with monkeypatch.context() as patched:
+        _stop_after(story, patched, writes)
+        with pytest.raises(_Stopped):
+            open_host().prepare(S)
+    last = open_host()
+    last.prepare(S)
+    story.maintain()
+
+    live = story.records.list(last.namespace("lore/entries"), OWN, limit=1000)
+    assert {record.value["name"] for record in live} == {"from 1"}
+    assert story.check_index() == []
+    last.disable("lore")
