@@ -73,7 +73,7 @@ def test_importing_loads_nothing_heavy(module: str) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    code = "import sys; from talekeeper.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nfinally: print(*sys.modules)"
+    code = "import sys, talekeeper.cli as cli\nsys.argv[1:] = ['--help']\ntry: cli.main()\nfinally: print(*sys.modules)"
 
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
