@@ -1,0 +1,209 @@
+"""Sockets for the HTTP layer: a name is resolved once, every address checked, and a checked one connected to.
+
+Waiting happens in slices, between which the call's `Watch` is asked; so a cancelled or overdue call closes its
+connection wherever it stands. `Host` header and TLS name stay those of the URL: the HTTP layer above sets them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import httpcore
+
+from talekeeper.models.urls import Network, network_of
+from talekeeper.models.watch import Watch
+
+Resolve = Callable[[str, int], list[str]]
+
+
+class Refused(Exception):
+    """A name has an address that the slot may not reach; nothing was connected to."""
+
+    def __init__(self, what: str, cure: str) -> None:
+        self.cure = cure
+        super().__init__(what)
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host as the system resolves it, in its order; raises `OSError`."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class CheckedBackend(httpcore.NetworkBackend):
+    """Opens connections for one call, only to addresses of the slot's network."""
+
+    def __init__(self, network: Network, watch: Watch, resolver: Resolve) -> None:
+        self._network: Network = network
+        self._watch = watch
+        self._resolve = resolver
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 -- the watch has all limits
+        local_address: str | None = None,  # noqa: ARG002 -- never asked for here
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,  # noqa: ARG002 -- never asked for here
+    ) -> httpcore.NetworkStream:
+        """Connects to the first address that answers; raises `Refused` when one is outside the network."""
+        self._watch.enter("connect")
+        try:
+            addresses = self._looked_up(host, port)
+            self._check(host, addresses)
+            connection = self._first_of(addresses, port)
+        except OSError as error:
+            raise httpcore.ConnectError(error.strerror or str(error)) from error
+        self._watch.enter("first")
+        return WatchedStream(connection, self._watch)
+
+    def _looked_up(self, host: str, port: int) -> list[str]:
+        """Resolves in a thread: the system's resolver knows neither time limit nor cancellation."""
+        found: list[list[str] | OSError] = []
+        done = threading.Event()
+
+        def look_up() -> None:
+            try:
+                found.append(self._resolve(host, port))
+            except OSError as error:
+                found.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=look_up, name=f"resolve {host}", daemon=True).start()
+        while not done.wait(self._watch.slice()):
+            pass
+        result = found[0]
+        if isinstance(result, OSError):
+            raise result
+        return result
+
+    def _check(self, host: str, addresses: list[str]) -> None:
+        for address in addresses:
+            network = network_of(address)
+            if network != self._network:
+                kind = network or "unusable"
+                cure = f'if this is meant, write network = "{kind}" beside base_url' if network else "write another URL"
+                raise Refused(
+                    f"{host} has the {kind} address {address}, and only {self._network} ones are allowed", cure
+                )
+
+    def _first_of(self, addresses: list[str], port: int) -> socket.socket:
+        fault: OSError = OSError("the name has no address")
+        for place, address in enumerate(addresses):
+            patience = self._watch.phase_remaining() / (len(addresses) - place)
+            try:
+                return _connected(address, port, self._watch, patience)
+            except OSError as error:
+                fault = error
+        raise fault
+
+
+def _connected(address: str, port: int, watch: Watch, patience: float) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    connection = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(0)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(BlockingIOError):
+            connection.connect((address, port))
+        _await_writable(connection, watch, patience)
+        code = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, os.strerror(code))  # noqa: TRY301 -- closed below like any other
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _await_writable(connection: socket.socket, watch: Watch, patience: float) -> None:
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection, selectors.EVENT_WRITE)
+        end = time.monotonic() + patience
+        while not selector.select(watch.slice()):
+            if time.monotonic() >= end:
+                raise TimeoutError("no answer")
+
+
+class WatchedStream(httpcore.NetworkStream):
+    """A connected socket whose every wait is sliced."""
+
+    def __init__(self, connection: socket.socket, watch: Watch) -> None:
+        self._connection = connection
+        self._watch = watch
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 -- the watch has all limits
+        """What has arrived, at most `max_bytes`; empty at the end."""
+        while True:
+            self._connection.settimeout(self._watch.slice())
+            try:
+                return self._connection.recv(max_bytes)
+            except TimeoutError:
+                continue
+            except OSError as error:
+                raise httpcore.ReadError(error.strerror or str(error)) from error
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 -- the watch has all limits
+        """Sends all of it."""
+        view = memoryview(buffer)
+        while view:
+            self._connection.settimeout(self._watch.slice())
+            try:
+                view = view[self._connection.send(view) :]
+            except TimeoutError:
+                continue
+            except OSError as error:
+                raise httpcore.WriteError(error.strerror or str(error)) from error
+
+    def close(self) -> None:
+        """Closes; whatever was in transit is lost."""
+        self._connection.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002 -- the watch has all limits
+    ) -> httpcore.NetworkStream:
+        """Shakes hands as the URL's host, whose certificate must fit."""
+        self._watch.enter("connect")
+        wrapped: ssl.SSLSocket | None = None
+        try:
+            wrapped = ssl_context.wrap_socket(
+                self._connection, server_hostname=server_hostname, do_handshake_on_connect=False
+            )
+            self._shake_hands(wrapped)
+        except OSError as error:
+            (wrapped or self._connection).close()
+            raise httpcore.ConnectError(error.strerror or str(error)) from error
+        except BaseException:
+            (wrapped or self._connection).close()
+            raise
+        self._watch.enter("first")
+        return WatchedStream(wrapped, self._watch)
+
+    def get_extra_info(self, info: str) -> Any:
+        """The socket and its state, for the HTTP layer."""
+        if info == "socket":
+            return self._connection
+        if info == "ssl_object":
+            return self._connection if isinstance(self._connection, ssl.SSLSocket) else None
+        return None
+
+    def _shake_hands(self, wrapped: ssl.SSLSocket) -> None:
+        while True:
+            wrapped.settimeout(self._watch.slice())
+            try:
+                wrapped.do_handshake()
+            except TimeoutError:
+                continue
+            return

@@ -1,0 +1,95 @@
+"""The tables `[models.<slot>]` of `talekeeper.toml`: their keys and types, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+
+from talekeeper.errors import ParameterError
+from talekeeper.models.body import RESERVED
+from talekeeper.models.settings import JsonMode
+from talekeeper.models.urls import Network
+
+_Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+_KEY_WORDS = {"key", "api_key", "apikey", "api-key", "token", "secret", "password", "authorization"}
+_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, populate_by_name=False)
+
+
+class Timeouts(BaseModel):
+    """`timeouts = { … }`, in seconds; what is absent has its default."""
+
+    model_config = _STRICT
+
+    connect: _Seconds | None = None
+    first: _Seconds | None = None
+    between: _Seconds | None = None
+    total: _Seconds | None = None
+
+
+class SlotTable(BaseModel):
+    """One table; what is absent comes from the narrator's or has its default."""
+
+    model_config = _STRICT
+
+    base_url: str | None = None
+    model: Annotated[str, Field(min_length=1, max_length=300)] | None = None
+    key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    key_file: Annotated[str, Field(min_length=1)] | None = None
+    network: Network | None = None
+    context: Annotated[int, Field(ge=256, le=100_000_000)] | None = None
+    reply: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    timeouts: Timeouts | None = None
+    retries: Annotated[int, Field(ge=0, le=10)] | None = None
+    tools: bool | None = None
+    json_mode: Annotated[JsonMode | None, Field(alias="json")] = None
+    stream: bool | None = None
+    usage: bool | None = None
+    reply_parameter: Literal["max_tokens", "max_completion_tokens"] | None = None
+    batch: Annotated[int, Field(ge=1, le=2048)] | None = None
+    sampling: dict[str, Any] | None = None
+
+    @field_validator("sampling")
+    @classmethod
+    def _plain(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        for key in value or {}:
+            if key in RESERVED:
+                raise ValueError(f"may not hold {key!r}, which is said by other means")
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise ValueError("may hold only what JSON has: no dates, no nan or inf") from None
+        return value
+
+
+def read_table(value: object, field: str) -> SlotTable:
+    """The table, checked; raises `ParameterError` for its first mistake and never shows a value."""
+    try:
+        return SlotTable.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    raise _explained(first, field)
+
+
+def _explained(error: ErrorDetails, field: str) -> ParameterError:
+    name = str(error["loc"][-1]) if error["loc"] else ""
+    place = ".".join([field, *(str(part) for part in error["loc"])])
+    if error["type"] == "extra_forbidden":
+        if name.lower() in _KEY_WORDS:
+            cure = 'write key_env = "NAME" or key_file = "a file of mode 0600", and take the key out of this file'
+            return ParameterError(place, "a key is not kept in this file", cure=cure)
+        return ParameterError(place, "this key is not known", cure=_did_you_mean(name, len(error["loc"]) > 1))
+    if error["type"] == "string_pattern_mismatch":
+        return ParameterError(place, "is not the name of an environment variable", cure="write its name, not the key")
+    message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    return ParameterError(place, message[:1].lower() + message[1:])
+
+
+def _did_you_mean(name: str, inner: bool) -> str:  # noqa: FBT001 -- says which table the name stood in
+    fields = Timeouts.model_fields if inner else SlotTable.model_fields
+    known = [field.alias or key for key, field in fields.items()]
+    near = get_close_matches(name, known, n=1)
+    return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known)}"
