@@ -75,6 +75,16 @@ def test_the_named_player_opens_turns(run_import: RunImport, story: Story) -> No
     assert turns(story) == [(0, "a"), (1, "b"), (1, "c")]
 
 
+def test_lines_without_a_player_belong_to_the_turn_of_a_story_that_has_begun(
+    run_import: RunImport, story: Story, lines_of: LinesOf
+) -> None:
+    run_import("user: a\nMira: b\nuser: c\n", "s.txt")
+
+    run_import(lines_of({"id": "d", "speaker": "Mira", "text": "d"}), "s.jsonl")
+
+    assert turns(story)[-2:] == [(2, "c"), (2, "d")]
+
+
 def test_a_file_of_one_session_gives_it_its_name(run_import: RunImport, story: Story) -> None:
     report = run_import("Mira: a\n", "some/folder/My chat.txt")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from talekeeper.db import Tx
@@ -16,15 +17,20 @@ from talekeeper.story import Address, Draft, Story
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A draft and the line it stood on."""
+    """A draft and the line it stood on; `turn` is the one it has in a session that begins with this file."""
 
     line: int
     draft: Draft
+    turn: int | None = None
 
     @property
     def refs(self) -> list[str]:
         """The refs of the message and of its takes."""
         return [draft.ref for draft in (self.draft, *self.draft.takes) if draft.ref is not None]
+
+    def numbered(self) -> Draft:
+        """The draft with that turn."""
+        return self.draft if self.turn is None else replace(self.draft, turn=self.turn)
 
 
 class _Rehearsed(Exception):
@@ -44,6 +50,7 @@ class Acceptance:
     options: Options
     report: Report
     notes: Notes
+    _begun_here: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def take(self, name: str, batch: Sequence[Waiting]) -> None:
         """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
@@ -51,7 +58,8 @@ class Acceptance:
         address = Address(self.options.workspace, name)
         known = self._known(address, [ref for waiting in batch for ref in waiting.refs])
         unseen = self._unseen(batch, known)
-        drafts = [waiting.draft for waiting in unseen]
+        begun_here = self._begun_here.setdefault(name, self._begins_here(address, batch[0], known))
+        drafts = [waiting.numbered() if begun_here else waiting.draft for waiting in unseen]
         try:
             made, new = self._rehearse(address, drafts) if self.options.dry_run else self._commit(address, drafts)
         except Conflict as fault:
@@ -61,6 +69,15 @@ class Acceptance:
         count.created = made or count.created
         count.imported += new
         count.already_there += len(known)
+
+    def _begins_here(self, address: Address, first: Waiting, known: Mapping[str | None, str]) -> bool:
+        """Whether the session is new, or begins with an earlier import of this file; else its own turns go on."""
+        if known.keys() & first.refs:
+            return True
+        try:
+            return self.story.session(address).messages == 0
+        except NotFound:
+            return True
 
     def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int]:
         made = self._ensure(address, None)
@@ -80,9 +97,9 @@ class Acceptance:
 
     def _ensure(self, address: Address, tx: Tx | None) -> bool:
         """Makes the session unless it is there; true when it was made."""
-        try:
-            self.story.session(address, tx=tx)
-        except NotFound:
+        if self._is_there(address, tx):
+            return False
+        with suppress(Conflict):  # another import of it may have begun in between; the two go together
             self.story.create_session(
                 address.workspace,
                 session_id=address.session,
@@ -93,6 +110,13 @@ class Acceptance:
             )
             return True
         return False
+
+    def _is_there(self, address: Address, tx: Tx | None) -> bool:
+        try:
+            self.story.session(address, tx=tx)
+        except NotFound:
+            return False
+        return True
 
     def _unseen(self, batch: Sequence[Waiting], known: Mapping[str | None, str]) -> list[Waiting]:
         """Leaves out what is there as it is in the file, before its terms are counted for nothing.

@@ -42,7 +42,7 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     try:
         for entry in _until_fault(reader(source, notes, options.player), report):
             session = options.session or entry.session or _file_session(source, entry.line)
-            batches.add(session, Waiting(entry.line, turns.number(entry)))
+            batches.add(session, Waiting(entry.line, entry.draft, turns.of(entry)))
             progress(entry.end)
         batches.flush()
     except ImportFileError as fault:

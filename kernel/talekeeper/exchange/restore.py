@@ -55,19 +55,23 @@ def restore_archive(
 def _checked(source: Source, progress: Callable[[int], None]) -> Iterator[tuple[Line, dict[str, Any]]]:
     """The header and the rows, each line held against its hash; the last line is there or the file is cut off."""
     chain = Chain()
+    ended = False
     line: Line | None = None
     for line in source.lines():
+        if ended:
+            source.fail(line.number, "lines stand after the end of the archive", "split what was put together")
         value = source.json_object(line)
         given = value.pop("hash", None)
         if chain.add(value) != given:
             source.fail(line.number, "the line is not the one that was written here", _CURE)
         if line.number == 1:
             _check_version(source, value)
-        if "end" in value:
-            return
-        yield line, value
+        ended = "end" in value
         progress(line.end)
-    source.fail(line.number if line else None, "the archive is cut off: its last line is missing", _CURE)
+        if not ended:
+            yield line, value
+    if not ended:
+        source.fail(line.number if line else None, "the archive is cut off: its last line is missing", _CURE)
 
 
 _CURE = "take another copy of the file; what was imported before it is kept"

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 
 from talekeeper.errors import ImportFileError
 from talekeeper.exchange.entry import Entry
-from talekeeper.story import Draft
 
 
 def sessions_with_players(entries: Iterable[Entry]) -> frozenset[str | None]:
@@ -28,16 +26,15 @@ def sessions_with_players(entries: Iterable[Entry]) -> frozenset[str | None]:
 
 
 class Turns:
-    """Numbers the messages of a file; the number is the place in the session, so that reading again gives it again."""
+    """Counts the messages of a file: the place in the session is the turn, so that reading again gives it again."""
 
     def __init__(self, with_players: frozenset[str | None]) -> None:
         self._with_players = with_players
         self._places: Counter[str | None] = Counter()
 
-    def number(self, entry: Entry) -> Draft:
-        """The entry's draft, with a turn where the file gives none and nobody is the player."""
-        draft = entry.draft
+    def of(self, entry: Entry) -> int | None:
+        """The turn where the file gives none and nobody is the player; None where story is to number."""
         if entry.session in self._with_players:
-            return draft
+            return None
         self._places[entry.session] += 1
-        return replace(draft, turn=self._places[entry.session]) if draft.turn is None else draft
+        return self._places[entry.session] if entry.draft.turn is None else None

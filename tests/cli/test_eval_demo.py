@@ -1,0 +1,74 @@
+"""`talekeeper eval` and `talekeeper demo`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def question_set(tmp_path: Path, chat: Path) -> Path:
+    folder = tmp_path / "sets" / "harbour"
+    folder.mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(chat.read_text())
+    question = {"id": "q1", "session": "harbour", "question": "Where is the brass key?", "evidence": ["m2"]}
+    (folder / "queries.jsonl").write_text(json.dumps({**question, "category": "where"}))
+    return folder
+
+
+@pytest.mark.parametrize("which", ["sets", "sets/harbour"])
+def test_eval_prints_a_table_and_writes_the_lists(tk: Run, question_set: Path, tmp_path: Path, which: str) -> None:
+    outcome = tk("eval", which, "--run", "run.jsonl", "--by", "category")
+
+    header, row, overall = outcome.out.splitlines()
+    assert outcome.code == 0
+    assert header.split() == ["category", "n", "recall@1", "recall@5", "recall@10", "hit@1", "hit@5", "hit@10", "mrr"]
+    assert row.split() == ["where", "1", *["1.000"] * 7]
+    assert overall.split()[0] == "ALL"
+    (line,) = (tmp_path / "run.jsonl").read_text().splitlines()
+    assert json.loads(line)["ranked"][0] == "m2"
+
+
+def test_eval_touches_no_home(tk: Run, question_set: Path) -> None:
+    tk("eval", "sets", "--json")
+
+    assert tk("status", "--json").json["workspaces"] == {}
+
+
+def test_eval_of_a_folder_without_sets_is_one_sentence(tk: Run, tmp_path: Path) -> None:
+    outcome = tk("eval", tmp_path)
+
+    assert outcome.code == 1
+    assert "no question set here; a set is a folder with corpus.jsonl" in outcome.err
+
+
+def test_the_demo_answers_its_questions_and_explains_one_of_each_story(tk: Run) -> None:
+    outcome = tk("demo")
+
+    assert outcome.code == 0
+    assert outcome.out.count("━━ ") == 2
+    assert outcome.out.count("why: ") == 2
+    assert "The Low House" in outcome.out
+    assert "月背邮局" in outcome.out
+    assert tk("status", "--json").json["workspaces"] == {}
+
+
+def test_the_demo_is_right_in_the_first_place(tk: Run) -> None:
+    stories = tk("demo", "--json").json["stories"]
+
+    places = [asked["right_at"] for story in stories for asked in story["questions"]]
+    assert len(places) >= 8
+    assert places == [1] * len(places)
+
+
+def test_the_demo_keeps_what_it_told_where_it_is_asked_to(tk: Run) -> None:
+    outcome = tk("demo", "--lang", "en", "--home", "kept")
+
+    assert "talekeeper search --home kept" in outcome.out
+    assert tk("--home", "kept", "search", "brass key", "--json").json["session"] == "low-house"

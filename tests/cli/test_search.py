@@ -1,0 +1,80 @@
+"""`talekeeper search`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def test_the_passage_comes_with_its_turn_its_speaker_and_its_source(told: Run) -> None:
+    outcome = told("search", "where", "is", "the", "brass", "key", "-n", "1")
+
+    head, text = outcome.out.splitlines()
+    assert outcome.code == 0
+    assert head.startswith("1. turn 1 · Mira · recall")
+    assert text == "   The ferryman lost the brass key under the old bridge."
+    assert outcome.err == "harbour: 5 passages searched\n"
+
+
+def test_json_is_the_tools_own_answer(told: Run) -> None:
+    answer = told("search", "brass key", "--json").json
+
+    assert answer["session"] == "harbour"
+    assert answer["searched"] == 5
+    assert {"source", "id", "turn", "speaker", "text", "score", "matched"} <= answer["results"][0].keys()
+
+
+def test_explain_shows_a_row_for_each_term(told: Run) -> None:
+    outcome = told("search", "brass bridge", "-n", "1", "--explain")
+
+    rows = [line.split()[0] for line in outcome.out.splitlines()[2:]]
+    assert rows[0] == "term"
+    assert set(rows[1:]) == {"brass", "bridg"}
+
+
+def test_turns_bound_what_is_found(told: Run) -> None:
+    answer = told("search", "bridge", "--from", "2", "--json").json
+
+    assert {hit["turn"] for hit in answer["results"]} == {2}
+
+
+def test_wordings_are_asked_with_the_query(told: Run) -> None:
+    answer = told("search", "rowing", "--wording", "ferryman", "--json").json
+
+    assert answer["results"]
+
+
+def test_nothing_found_says_so_and_why(told: Run) -> None:
+    outcome = told("search", "zeppelin")
+
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "words are matched, not meaning" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        pytest.param([], "talekeeper: query: ", id="no query"),
+        pytest.param(["x" * 1001], "talekeeper: query: ", id="a query too long"),
+        pytest.param(["x", "--limit", "21"], "talekeeper: limit: ", id="limit"),
+        pytest.param(["x", "--from", "3", "--to", "2"], "talekeeper: turn_to: ", id="turns the wrong way round"),
+        pytest.param(["x", "-s", "harbor"], "talekeeper: default: there is no session 'harbor'; did you", id="session"),
+    ],
+)
+def test_a_bad_argument_is_one_sentence_naming_it(told: Run, arguments: list[str], sentence: str) -> None:
+    outcome = told("search", *arguments)
+
+    assert outcome.code == 1
+    assert outcome.err.startswith(sentence)
+    assert outcome.err.count("\n") == 1
+
+
+def test_without_a_session_there_is_a_next_step(tk: Run) -> None:
+    outcome = tk("search", "anything")
+
+    assert outcome.code == 1
+    assert "talekeeper import FILE" in outcome.err

@@ -1,0 +1,165 @@
+"""`talekeeper sessions`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+
+Run = Callable[..., Any]
+
+
+def texts(tk: Run) -> list[str]:
+    return [message["text"] for message in tk("sessions", "show", "harbour", "--all", "--json").json["shown"]]
+
+
+def test_the_list_names_every_session(told: Run) -> None:
+    outcome = told("sessions", "list")
+
+    assert outcome.out.splitlines()[1].split()[:4] == ["harbour", "harbour", "5", "1"]
+
+
+def test_show_gives_the_newest_messages_with_turn_place_and_id(told: Run) -> None:
+    outcome = told("sessions", "show", "harbour", "-n", "1")
+
+    *_, head, text = outcome.out.splitlines()
+    assert head.startswith("Mira  turn 2 · 0:4 · ")
+    assert text == "Nothing but eels there."
+
+
+@pytest.mark.parametrize(("turns", "count"), [("0", 1), ("1", 2), ("0..1", 3), ("7", 0)])
+def test_show_gives_the_messages_of_turns(told: Run, turns: str, count: int) -> None:
+    assert len(told("sessions", "show", "harbour", "--turns", turns, "--json").json["shown"]) == count
+
+
+@pytest.mark.parametrize("name", ["harbour", "har", "The Harbour"])
+def test_a_session_is_known_by_id_beginning_and_title(told: Run, name: str) -> None:
+    told("sessions", "rename", "harbour", "The Harbour")
+
+    assert told("sessions", "show", name, "--json").json["id"] == "harbour"
+
+
+def test_a_beginning_that_fits_several_is_not_guessed(told: Run, chat: Any) -> None:
+    told("import", chat, "--session", "harlequin")
+
+    outcome = told("sessions", "show", "har")
+
+    assert outcome.code == 1
+    assert "may be any of several sessions" in outcome.err
+
+
+def test_undo_redo_and_takes_move_about_and_lose_nothing(told: Run) -> None:
+    undone = told("sessions", "undo", "harbour")
+    after_undo = texts(told)
+    redone = told("sessions", "redo", "harbour")
+    again = told("sessions", "redo", "harbour")
+
+    assert undone.out == "harbour stands at 0:2, after turn 1\n"
+    assert len(after_undo) == 3
+    assert redone.out == "harbour stands at 0:4, after turn 2\n"
+    assert len(texts(told)) == 5
+    assert (again.code, again.err) == (1, "talekeeper: harbour: there is nothing to redo\n")
+    assert told("sessions", "takes", "harbour", "--json").json["takes"][0]["current"]
+
+
+def test_a_fork_starts_a_branch_and_go_returns(told: Run) -> None:
+    told("sessions", "fork", "harbour", "--at", "0:0", "--name", "dry")
+    branches = told("sessions", "branches", "harbour", "--json").json["branches"]
+    told("sessions", "go", "harbour", "0:4")
+
+    assert [(branch["name"], branch["from"]) for branch in branches] == [("", "0:-1"), ("dry", "0:0")]
+    assert len(texts(told)) == 5
+
+
+def test_a_retry_and_a_switch_go_through_the_takes(told: Run, tmp_path: Any) -> None:
+    retried = told("sessions", "retry", "harbour")
+    (tmp_path / "take.txt").write_text("Mira: A boot, and in it the key.\n")
+    told("import", "take.txt", "--session", "harbour")
+    switched = told("sessions", "switch", "harbour", "1")
+
+    assert retried.out == "harbour stands at 0:3, after turn 2\n"
+    assert switched.out == "harbour stands at 0:4, after turn 2\n"
+    assert told("sessions", "switch", "harbour", "9").code == 1
+
+
+def test_an_edit_is_found_under_its_new_words(told: Run) -> None:
+    edited = told("sessions", "edit", "harbour", "m4", "--text", "Nothing but lampreys there.")
+
+    assert edited.code == 0
+    assert told("search", "lampreys", "--json").json["results"]
+    assert not told("search", "eels", "--json").json["results"]
+
+
+def test_an_edit_opens_an_editor_on_the_old_text(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def edit(text: str) -> str:
+        return f"{text} Then a bell.\n"
+
+    monkeypatch.setattr(click, "edit", edit)
+
+    told("sessions", "edit", "harbour", "m4")
+
+    assert texts(told)[-1] == "Nothing but eels there. Then a bell."
+
+
+def test_a_hidden_message_is_not_found_until_it_is_shown_again(told: Run) -> None:
+    told("sessions", "hide", "harbour", "m4")
+    hidden = told("search", "eels", "--json").json["results"]
+    told("sessions", "hide", "harbour", "m4", "--undo")
+
+    assert hidden == []
+    assert told("search", "eels", "--json").json["results"]
+
+
+def test_a_message_that_is_not_there_is_one_sentence(told: Run) -> None:
+    outcome = told("sessions", "hide", "harbour", "m99")
+
+    assert outcome.code == 1
+    assert outcome.err == (
+        "talekeeper: harbour: there is no message 'm99'; talekeeper sessions show harbour lists them\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sure", "typed", "left"),
+    [(True, "harbour", 0), (True, "harbor", 1), (False, "harbour", 1)],
+    ids=["both", "mistyped", "no"],
+)
+def test_deleting_asks_twice(told: Run, monkeypatch: pytest.MonkeyPatch, sure: bool, typed: str, left: int) -> None:
+    def confirm(*_: object, **__: object) -> bool:
+        return sure
+
+    def prompt(*_: object, **__: object) -> str:
+        return typed
+
+    monkeypatch.setattr(click, "confirm", confirm)
+    monkeypatch.setattr(click, "prompt", prompt)
+
+    outcome = told("sessions", "delete", "harbour")
+
+    assert outcome.code == left
+    assert len(told("sessions", "list", "--json").json["sessions"]) == left
+
+
+def test_plugins_are_added_and_left_out_by_sign(told: Run) -> None:
+    told("sessions", "plugins", "harbour", "-lorebook")
+    without = told("sessions", "show", "harbour", "--json").json["plugins"]
+    told("sessions", "plugins", "harbour", "+lorebook")
+
+    assert "lorebook" not in without
+    assert "lorebook" in told("sessions", "show", "harbour", "--json").json["plugins"]
+
+
+def test_adding_an_unknown_plugin_is_one_sentence(told: Run) -> None:
+    outcome = told("sessions", "plugins", "harbour", "+lorbook")
+
+    assert outcome.code == 1
+    assert outcome.err.startswith("talekeeper: there is no plugin 'lorbook'")
+
+
+@pytest.mark.parametrize("place", ["zero", "0", "0:x"])
+def test_a_place_that_is_none_is_told_its_form(told: Run, place: str) -> None:
+    outcome = told("sessions", "go", "harbour", place)
+
+    assert (outcome.code, "BRANCH:DEPTH" in outcome.err) == (1, True)

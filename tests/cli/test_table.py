@@ -1,0 +1,38 @@
+"""The table of commands equals the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import pytest
+from talekeeper.cli import app
+from talekeeper.cli.table import COMMANDS
+
+
+def command(name: str) -> click.Command:
+    found = app.cli.get_command(click.Context(app.cli), name)
+    assert found is not None
+    return found
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    for name in COMMANDS:
+        found = command(name)
+        if isinstance(found, click.Group):
+            yield from ((f"{name} {sub}", each) for sub, each in found.commands.items())
+        else:
+            yield name, found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_summary_in_the_table_is_the_first_sentence_of_the_help(name: str) -> None:
+    assert str(command(name).help).splitlines()[0] == COMMANDS[name].summary
+
+
+@pytest.mark.parametrize(("path", "found"), [pytest.param(*each, id=each[0]) for each in every_command()])
+def test_every_command_has_help_with_an_example_and_json(path: str, found: click.Command) -> None:
+    assert found.help
+    assert (found.epilog or "").startswith("Example:  ")
+    assert path.rsplit(maxsplit=1)[-1] in str(found.epilog)
+    assert any("--json" in param.opts for param in found.params)
