@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.context import Rooms
+from talekeeper.context import Rooms, run_command
 from talekeeper.db import Database
 from talekeeper.ids import SortableIds
 from talekeeper.plugins import Deadlines, Host
@@ -34,6 +34,8 @@ SCHEMA = {
 
 Plug = Callable[..., None]
 Tell = Callable[..., list[str]]
+Start = Callable[..., Session]
+Do = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
@@ -114,3 +116,30 @@ def tell(rooms: Rooms) -> Tell:
         return [message.id for message in rooms.story.append(Address(workspace, session), drafts)]
 
     return append
+
+
+COMMAND = """
+    [[contributes.commands]]
+    id = "do"
+    parameters = "do.schema.json"
+"""
+REGISTER = "\n\n@hookimpl\ndef talekeeper_register(registry):\n    registry.command('do', do)\n"
+
+
+@pytest.fixture
+def do(rooms: Rooms, plug: Plug, start: Start) -> Do:
+    """Runs the body of a command `do(ctx, arguments)` of plugin `lore` in session `s` and gives what it gives."""
+
+    def run(body: str, *, arguments: dict[str, Any] | None = None, keyword: str = "def", **options: Any) -> Any:
+        code = "from talekeeper.api import *\n\nkept = []\n\n" + f"{keyword} do(ctx, arguments):\n"
+        code += textwrap.indent(textwrap.dedent(body), "    ") + REGISTER
+        more = COMMAND + textwrap.dedent(options.pop("more", ""))
+        plug("lore", code, more=more, files={"do.schema.json": '{"type": "object"}'}, **options)
+        if not rooms.story.workspaces():
+            start(preset="noir", title="A night", locale="zh")
+        try:
+            return run_command(rooms, Address("w", "s"), "lore/do", arguments or {})
+        finally:
+            rooms.host.disable("lore")
+
+    return run
