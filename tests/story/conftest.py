@@ -9,7 +9,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-
 from talekeeper.clock import FixedClock, SystemClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.manifest.declared import Namespace, SearchTable

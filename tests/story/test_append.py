@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.story import ROOT, Address, Coordinate, Draft, Message, Story
 
@@ -45,7 +44,12 @@ def test_messages_are_numbered_by_turn(
 
 
 def test_a_turn_given_in_the_file_is_kept_and_counted_on_from(story: Story, address: Address) -> None:
-    drafts = [Draft("narrator", "a", turn=7), Draft("narrator", "b"), Draft("player", "c"), Draft("player", "d", turn=0)]
+    drafts = [
+        Draft("narrator", "a", turn=7),
+        Draft("narrator", "b"),
+        Draft("player", "c"),
+        Draft("player", "d", turn=0),
+    ]
 
     made = story.append(address, drafts)
 
@@ -72,7 +76,13 @@ def test_messages_come_back_as_they_were_given(story: Story, address: Address) -
     assert story.message(address, made.id) == made
     kept = {name: getattr(made, name) for name in Draft.__dataclass_fields__ if name != "takes"}
     assert Draft(**kept) == draft
-    assert (made.coordinate, made.seq, made.revision, made.hidden, made.deleted) == (Coordinate(0, 0), 0, 0, False, False)
+    assert (made.coordinate, made.seq, made.revision, made.hidden, made.deleted) == (
+        Coordinate(0, 0),
+        0,
+        0,
+        False,
+        False,
+    )
     assert made.created == "2024-05-08T13:56:00.000Z"
 
 
@@ -176,12 +186,13 @@ def test_a_reference_seen_before_is_skipped(story: Story, address: Address, told
 def test_a_reference_with_another_text_is_an_error(story: Story, address: Address, told: Told, where: str) -> None:
     first, second = with_refs(("1", "a")), with_refs(("2", "b"), ("1", "other"))
 
+    if where == "stored":
+        story.append(address, first)
+    else:
+        second = [*first, *second]
+
     with pytest.raises(Conflict, match="'1' is already there with another text") as caught:
-        if where == "stored":
-            story.append(address, first)
-            story.append(address, second)
-        else:
-            story.append(address, [*first, *second])
+        story.append(address, second)
 
     assert caught.value.data["ref"] == "1"
     assert "b" not in told()

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database
 from talekeeper.errors import NotFound
@@ -98,14 +98,21 @@ class StoryMachine(RuleBasedStateMachine):
 
     # The tree
 
-    @rule(role=st.sampled_from(["player", "narrator", "narrator", "tool"]), text=st.sampled_from(WORDS), takes=st.integers(0, 2))
+    @rule(
+        role=st.sampled_from(["player", "narrator", "narrator", "tool"]),
+        text=st.sampled_from(WORDS),
+        takes=st.integers(0, 2),
+    )
     def append(self, role: str, text: str, takes: int) -> None:
         beside = tuple(Draft(role, f"{text} {number}") for number in range(takes))  # type: ignore[arg-type]
         made = self.story.append(ADDRESS, [Draft(role, text, takes=beside)])  # type: ignore[arg-type]
 
         parent = self.head
         turn = (parent.turn if parent else 0) + (role == "player")
-        nodes = [Node(message.coordinate, parent, role, turn, message.text) for message in made]
+        # A take grows from the message before, and so leaves a branch that had only been begun.
+        beginning = parent.parent if parent and parent.is_start else parent
+        nodes = [Node(message.coordinate, beginning, role, turn, message.text) for message in made]
+        nodes[0].parent = parent
         assert [message.turn for message in made] == [turn] * len(made)
         self.nodes += nodes
         self.head, self.tip = nodes[0], None
@@ -364,6 +371,5 @@ TestStory = StoryMachine.TestCase
 TestStory.settings = settings(max_examples=40, stateful_step_count=40)
 
 
-@pytest.mark.slow
-class TestLongStories(StoryMachine.TestCase):  # type: ignore[name-defined, misc]
-    settings = settings(max_examples=300, stateful_step_count=120)
+TestLongStories: Any = pytest.mark.slow(type("TestLongStories", (StoryMachine.TestCase,), {}))
+TestLongStories.settings = settings(max_examples=300, stateful_step_count=120)

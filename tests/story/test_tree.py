@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-
 from talekeeper.errors import Conflict, NotFound
 from talekeeper.manifest.declared import Namespace
 from talekeeper.story import ROOT, Address, Coordinate, Draft, Message, Scope, Story
@@ -18,7 +17,7 @@ Find = Callable[..., list[str]]
 def test_undo_takes_back_one_turn_at_a_time(story: Story, address: Address, say: Say, told: Told) -> None:
     say("prologue", "> a", "b", "> c", "d")
 
-    seen = []
+    seen: list[list[str]] = []
     for _ in range(3):
         story.undo(address)
         seen.append(told())
@@ -94,9 +93,7 @@ def test_retrying_an_unanswered_question_stays_there(story: Story, address: Addr
     assert story.takes(address) == []
 
 
-def test_a_turn_without_a_player_is_retried_from_its_beginning(
-    story: Story, address: Address, told: Told
-) -> None:
+def test_a_turn_without_a_player_is_retried_from_its_beginning(story: Story, address: Address, told: Told) -> None:
     story.append(address, [Draft("narrator", "a", turn=1), Draft("narrator", "b", turn=2)])
 
     story.retry(address)
@@ -236,9 +233,7 @@ def test_a_batch_of_many_is_read_back_in_order(story: Story, address: Address) -
 def test_a_retried_turn_knows_nothing_of_the_first_attempt(
     story: Story, address: Address, scope: Scope, facts: Namespace, say: Say, find: Find
 ) -> None:
-    for number in range(1, 6):
-        say(f"> ask {number}")
-        (answer,) = say(f"answer {number}")
+    *_, answer = [message for number in range(1, 6) for message in say(f"> ask {number}", f"answer {number}")]
     story.records.add(facts, scope, {"text": "Aldric betrayed the harbour"})
 
     def seen() -> tuple[bool, int, int]:

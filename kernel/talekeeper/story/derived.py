@@ -45,7 +45,7 @@ def _made_from(tx: Tx, address: Address, holding: set[int], where: str, params: 
 
 def _withdraw(core: Core, tx: Tx, record: Record) -> None:
     namespace = Namespace(record.plugin, record.namespace, version=record.version)
-    place = Target(namespace, record.scope, record.coordinate, record.coordinate, person=False)
+    place = Target(namespace, record.scope, record.coordinate, record.coordinate, record.coordinate, person=False)
     write_version(core, tx, place, Version(record.key, "null", withdrawn=True), record)
 
 

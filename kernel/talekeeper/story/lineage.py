@@ -67,7 +67,8 @@ def has_message(tx: Tx, address: Address, at: Coordinate) -> bool:
 def anchor(tx: Tx, address: Address, at: Coordinate) -> Coordinate:
     """The coordinate of the message a place stands for; `ROOT` when it is before the first.
 
-    The start of a branch stands for the message it grows from, and that is always a message or the root. Raises `NotFound` for a place that does not exist.
+    The start of a branch stands for the message it grows from, and that is always a message or the root.
+    Raises `NotFound` for a place that does not exist.
     """
     if at == ROOT or has_message(tx, address, at):
         return at

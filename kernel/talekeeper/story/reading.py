@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from talekeeper.db import Row, Tx
+from talekeeper.errors import NotFound
 from talekeeper.manifest.declared import Namespace
 from talekeeper.story.lineage import line_to
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
@@ -33,15 +34,11 @@ STANDS_SOMEWHERE = (
 """No later version, by a person or at the same place, has taken this one's place on every lineage."""
 
 ORDERS: dict[Order, tuple[str, str]] = {
-    "oldest": ("(r.place, r.since)", ">"),
-    "newest": ("(r.place, r.since)", "<"),
-    "key": ("r.key", ">"),
+    "oldest": ("(r.place, r.since) > (?, ?)", "r.place, r.since"),
+    "newest": ("(r.place, r.since) < (?, ?)", "r.place DESC, r.since DESC"),
+    "key": ("r.key > ?", "r.key"),
 }
-_SORTED: dict[Order, str] = {
-    "oldest": "r.place, r.since",
-    "newest": "r.place DESC, r.since DESC",
-    "key": "r.key",
-}
+"""What comes after a record, and the order itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +94,28 @@ def listed(
     page: Page,
 ) -> list[Record]:
     """A page of the records that are live at a coordinate, or were."""
-    sql, params = _standing(namespace, scope, at, None)
-    conditions = [f"r.rank = 1 AND r.withdrawn = {int(page.withdrawn)} AND {page.where}"]
+    beyond, order = ORDERS[page.order]
+    where = page.where
+    params: tuple[object, ...] = ()
     if page.after is not None:
-        place, beyond = ORDERS[page.order]
-        columns = place.replace("r.", "a.").strip("()")
-        conditions.append(f"{place} {beyond} (SELECT {columns} FROM standing a WHERE a.rank = 1 AND a.key = ?)")
-        params = (*params, page.after)
+        # Asked first and by its key: named twice in one statement, the versions would be gathered without an index.
+        params = (page.after,) if page.order == "key" else _place(tx, namespace, scope, at, page.after)
+        where = f"{where} AND {beyond}"
+    sql, given = _standing(namespace, scope, at, None)
     rows = tx.rows(
-        f"{sql} SELECT {COLUMNS} FROM standing r WHERE {' AND '.join(conditions)} "
-        f"ORDER BY {_SORTED[page.order]} LIMIT ?",
-        (*params, page.limit),
+        f"{sql} SELECT {COLUMNS} FROM standing r WHERE r.rank = 1 AND r.withdrawn = ? AND {where} "
+        f"ORDER BY {order} LIMIT ?",
+        (*given, page.withdrawn, *params, page.limit),
     )
     return [view(row) for row in rows]
+
+
+def _place(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> tuple[object, ...]:
+    sql, params = _standing(namespace, scope, at, key)
+    row = tx.one(f"{sql} SELECT r.place, r.since FROM standing r WHERE r.rank = 1", params)
+    if row is None:
+        raise NotFound(f"there is no record {key!r} to go on after", where=namespace.path)
+    return tuple(row)
 
 
 def last_said(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
@@ -147,7 +153,7 @@ def _standing(
         f"{line.sql}, version AS (SELECT r.*, max(CASE WHEN r.person = 1 THEN r.revision ELSE 0 END) "
         "OVER (PARTITION BY r.key) AS floor, first_value(r.depth) OVER writing AS place, "
         "first_value(r.seq) OVER writing AS since "
-        "FROM record r JOIN line ON line.branch = r.branch AND r.depth <= line.upto "
+        "FROM record r CROSS JOIN line ON line.branch = r.branch AND r.depth <= line.upto "
         f"WHERE {IN_NAMESPACE}{one_key} AND r.forgotten = 0 "
         "WINDOW writing AS (PARTITION BY r.key ORDER BY r.revision)), "
         "standing AS (SELECT r.*, "

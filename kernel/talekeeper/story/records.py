@@ -71,7 +71,7 @@ class Records:
 
         def put(tx: Tx) -> Record:
             place = target(tx, namespace, scope, at, person=person)
-            before = reading.standing(tx, namespace, scope, place.reads, key)
+            before = reading.standing(tx, namespace, scope, place.line, key)
             if namespace.append_only and before is not None:
                 raise Conflict(
                     f"the record {key!r} is there and {namespace.path} is append-only",
@@ -154,10 +154,10 @@ class Records:
 
         def restore(tx: Tx) -> Record:
             place = target(tx, namespace, scope, at, person=person)
-            now = reading.standing(tx, namespace, scope, place.reads, key)
+            now = reading.standing(tx, namespace, scope, place.line, key)
             if now is not None and not now.withdrawn:
                 raise Conflict(f"the record {key!r} is not withdrawn", where=namespace.path)
-            said = reading.last_said(tx, namespace, scope, place.reads, key)
+            said = reading.last_said(tx, namespace, scope, place.line, key)
             if said is None:
                 raise NotFound(f"there is no record {key!r} to restore", where=namespace.path)
             make_room(self._core, tx, place)
@@ -209,7 +209,10 @@ class Records:
         withdrawn: bool = False,
         tx: Tx | None = None,
     ) -> Found:
-        """At most `limit` (1..1,000) records that are live, or that were; `after` is the key of the last one seen."""
+        """At most `limit` (1..1,000) records that are live, or that were; `after` is the key of the last one seen.
+
+        Raises `NotFound` when that one has been forgotten meanwhile.
+        """
         check_scope(namespace, scope)
         if not 1 <= limit <= _MOST:
             raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {_MOST}")
@@ -229,7 +232,7 @@ class Records:
         return self._core.read(lambda tx: reading.versions(tx, namespace, scope, key), tx)
 
     def _live(self, tx: Tx, place: Target, key: str) -> Record:
-        found = reading.standing(tx, place.namespace, place.scope, place.reads, key)
+        found = reading.standing(tx, place.namespace, place.scope, place.line, key)
         if found is None or found.withdrawn:
             raise NotFound(f"there is no record {key!r}", where=place.namespace.path)
         return found

@@ -12,7 +12,7 @@ from talekeeper.story.core import Core
 from talekeeper.story.lineage import anchor, fork_of, keep
 from talekeeper.story.messages import newest
 from talekeeper.story.names import check_name
-from talekeeper.story.views import ROOT, Address, Branch, Coordinate, Message, Session, Take
+from talekeeper.story.views import Address, Branch, Coordinate, Message, Session, Take
 
 _TURN = 8  # messages looked at first to find where the newest turn began; doubled while it reaches further
 

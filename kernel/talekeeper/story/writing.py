@@ -28,11 +28,15 @@ _INSERT = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a write goes: `reads` is the lineage it is judged by, `at` the coordinate the version stands at."""
+    """Where a write goes: it is judged by the lineage `line` (None: the head's), which ends `here`, and stands `at`.
+
+    The two differ when a person writes.
+    """
 
     namespace: Namespace
     scope: Scope
-    reads: Coordinate
+    line: Coordinate | None
+    here: Coordinate
     at: Coordinate
     person: bool
 
@@ -58,12 +62,12 @@ def target(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, *,
     check_scope(namespace, scope)
     if not scope.session:
         sessions.workspace(tx, scope.workspace)
-        return Target(namespace, scope, ROOT, ROOT, person)
+        return Target(namespace, scope, None, ROOT, ROOT, person)
     session = sessions.session(tx, Address(scope.workspace, scope.session))
-    reads = session.head if at is None else at
-    if at is not None:
-        anchor(tx, session.address, at)
-    return Target(namespace, scope, reads, ROOT if person else reads, person)
+    here = session.head if at is None else at
+    if here != session.head:
+        anchor(tx, session.address, here)
+    return Target(namespace, scope, None if here == session.head else here, here, ROOT if person else here, person)
 
 
 def check_scope(namespace: Namespace, scope: Scope) -> None:
@@ -118,26 +122,24 @@ def make_room(core: Core, tx: Tx, target: Target) -> None:
     if namespace.limit is None:
         return
     row = tx.one(f"SELECT keys FROM tally r WHERE {IN_NAMESPACE}", target.params)
-    if row is None or row[0] < namespace.limit or counted(tx, namespace, scope, target.reads) < namespace.limit:
+    if row is None or row[0] < namespace.limit or counted(tx, namespace, scope, target.line) < namespace.limit:
         return
     victims: list[Record] = []
     if namespace.on_limit == "oldest":
-        victims = listed(tx, namespace, scope, target.reads, Page(limit=1, where="r.person = 0"))
+        victims = listed(tx, namespace, scope, target.line, Page(limit=1, where="r.person = 0"))
     if not victims:
         raise LimitReached(
             f"it holds {namespace.limit} records, as many as it may",
             where=namespace.path,
             cure="withdraw some first",
         )
-    place = Target(namespace, scope, target.reads, target.reads, person=False)
+    place = Target(namespace, scope, target.line, target.here, target.here, person=False)
     write_version(core, tx, place, Version(victims[0].key, "null", withdrawn=True), victims[0])
 
 
 def is_written(tx: Tx, target: Target, dedupe: str) -> bool:
     """Whether a record with this dedupe key is on the lineage, live or withdrawn, or was forgotten anywhere."""
-    line = line_to(
-        Address(target.scope.workspace, target.scope.session), target.reads if target.scope.session else ROOT
-    )
+    line = line_to(Address(target.scope.workspace, target.scope.session), target.line if target.scope.session else ROOT)
     row = tx.one(
         f"{line.sql} SELECT 1 FROM record r LEFT JOIN line ON line.branch = r.branch AND r.depth <= line.upto "
         f"WHERE {IN_NAMESPACE} AND r.dedupe = ? AND (r.forgotten = 1 OR line.branch IS NOT NULL) LIMIT 1",

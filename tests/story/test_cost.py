@@ -1,0 +1,108 @@
+"""What an operation costs, counted in steps of SQLite's virtual machine, does not depend on how the story grew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from talekeeper.db import Database, Tx
+from talekeeper.manifest.declared import Namespace
+from talekeeper.story import Address, Draft, Scope, Story
+
+TURNS = 400
+STEP = 20  # virtual machine instructions a tick
+
+
+@pytest.fixture
+def steps(db: Database) -> Callable[[Callable[[], object]], int]:
+    """Ticks that an operation takes on whatever connection it uses."""
+
+    def steps(operation: Callable[[], object]) -> int:
+        operation()  # so that connections and statements are there
+        ticks = 0
+
+        def tick() -> int:
+            nonlocal ticks
+            ticks += 1
+            return 0
+
+        connections = [db._connection(), *db._idle]  # pyright: ignore[reportPrivateUsage]
+        for connection in connections:
+            connection.conn.set_progress_handler(tick, STEP)
+        operation()
+        for connection in connections:
+            connection.conn.set_progress_handler(None, 0)
+        return ticks
+
+    return steps
+
+
+Steps = Callable[[Callable[[], object]], int]
+
+
+def tell(story: Story, name: str, *, retried: bool) -> Address:
+    address = story.create_session("w", session_id=name).address
+    if not retried:
+        story.append(address, [Draft("player" if number % 2 == 0 else "narrator", "x") for number in range(2 * TURNS)])
+        return address
+
+    def turns(tx: Tx) -> None:
+        for _ in range(TURNS):
+            story.append(address, [Draft("player", "x"), Draft("narrator", "x")], tx=tx)
+            story.retry(address, tx=tx)
+            story.append(address, [Draft("narrator", "x")], tx=tx)
+
+    story.write(turns, name="turns")
+    assert len(story.lineage(address)) == TURNS + 1
+    return address
+
+
+def test_the_last_messages_cost_the_same_in_a_story_retried_at_every_turn(story: Story, steps: Steps) -> None:
+    plain, retried = tell(story, "plain", retried=False), tell(story, "retried", retried=True)
+
+    costs = [steps(partial(story.messages, address, last=50)) for address in (plain, retried)]
+
+    assert len(story.messages(retried, last=50)) == 50
+    assert costs[1] <= 2 * costs[0]
+
+
+def test_appending_costs_the_same_however_long_the_story_is(story: Story, steps: Steps) -> None:
+    addresses = [
+        story.create_session("w", session_id="fresh").address,
+        tell(story, "plain", retried=False),
+        tell(story, "retried", retried=True),
+    ]
+
+    costs = [steps(partial(story.append, address, [Draft("player", "x")])) for address in addresses]
+
+    assert max(costs) <= 2 * min(costs)
+
+
+def test_moving_about_at_the_tip_costs_the_same_however_often_it_was_retried(story: Story, steps: Steps) -> None:
+    addresses = [tell(story, "plain", retried=False), tell(story, "retried", retried=True)]
+
+    def retry_and_redo(address: Address) -> None:
+        story.retry(address)
+        story.redo(address)
+
+    costs = [steps(partial(retry_and_redo, address)) for address in addresses]
+
+    assert costs[1] <= 3 * costs[0]
+
+
+def test_adding_to_a_namespace_costs_the_same_however_full_it_is(story: Story, steps: Steps, facts: Namespace) -> None:
+    costs: list[int] = []
+    address = story.create_session("w", session_id="s").address
+    story.append(address, [Draft("player", "x")])
+    scope = Scope("w", session="s")
+    for size in (1, 300):
+
+        def fill(tx: Tx, size: int = size) -> None:
+            for number in range(size):
+                story.records.add(facts, scope, {"text": f"fact {number}"}, tx=tx)
+
+        story.write(fill, name="fill")
+        costs.append(steps(partial(story.records.add, facts, scope, {"text": "another"})))
+
+    assert costs[1] <= 2 * costs[0]

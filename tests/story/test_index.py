@@ -1,0 +1,216 @@
+"""The index follows the rows: by every write, by a changed declaration, by a rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from talekeeper.db import Database, Tx
+from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.search import Index, Kind, PartScope, Query, Source
+from talekeeper.story import Address, Message, Scope, Story
+
+Say = Callable[..., list[Message]]
+Find = Callable[..., list[str]]
+Ask = Callable[[str], list[str]]
+WORKSPACE = Scope("w")
+
+
+@pytest.fixture
+def ask(story: Story, index: Index, address: Address, lore: Namespace) -> Ask:
+    """Keys of workspace records found."""
+
+    def ask(query: str) -> list[str]:
+        def search(tx: Tx) -> list[str]:
+            part = index.find_part(tx, "w", "", "")
+            scope = [] if part is None else [PartScope(part, {0: -1})]
+            return [
+                hit.key
+                for hit in index.search(tx, Query((query,), tuple(scope), (Source(lore.plugin, lore.name),))).hits
+            ]
+
+        return story.read(search)
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("key", True),
+        ("Mira", True),
+        ("thief", True),
+        ("smuggler", True),
+        ("Aldric", True),
+        ("may", True),
+        ("unlisted", False),
+    ],
+    ids=["text", "title", "tag", "second tag", "speaker", "day", "another property"],
+)
+def test_a_record_is_found_by_what_its_manifest_declares(
+    story: Story, ask: Ask, lore: Namespace, query: str, found: bool
+) -> None:
+    value = {
+        "name": "Mira",
+        "body": "She keeps the silver key.",
+        "tags": ["thief", "smuggler", 7],
+        "by": "Aldric",
+        "day": "2023-05-08",
+        "note": "unlisted",
+    }
+
+    story.records.put(lore, WORKSPACE, "mira", value)
+
+    assert ask(query) == (["mira"] if found else [])
+    assert story.check_index() == []
+
+
+def test_a_record_that_is_switched_off_is_kept_and_not_found(story: Story, ask: Ask, lore: Namespace) -> None:
+    story.records.put(lore, WORKSPACE, "mira", {"body": "the silver key"})
+    story.records.put(lore, WORKSPACE, "mira", {"body": "the silver key", "enabled": False})
+
+    assert ask("silver") == []
+    assert story.records.count(lore, WORKSPACE) == 1
+    assert story.check_index() == []
+    story.records.put(lore, WORKSPACE, "mira", {"body": "the silver key", "enabled": True})
+    assert ask("silver") == ["mira"]
+
+
+def test_switching_off_on_one_branch_hides_what_stood_before(
+    story: Story, address: Address, scope: Scope, facts: Namespace, say: Say, find: Find
+) -> None:
+    switched = replace(facts, search=SearchTable(("text",), when="on"))
+    say("> a")
+    story.records.put(switched, scope, "k", {"text": "lantern", "on": True})
+    say("> b")
+    story.records.put(switched, scope, "k", {"text": "lantern", "on": False})
+
+    assert find("lantern", switched) == []
+    story.undo(address)
+    assert find("lantern", switched) == ["k"]
+    assert story.check_index() == []
+
+
+def test_a_namespace_without_a_search_table_is_not_indexed(
+    story: Story, scope: Scope, facts: Namespace, find: Find, say: Say
+) -> None:
+    blocks = replace(facts, name="blocks", search=None)
+    say("> a")
+
+    story.records.put(blocks, scope, "scene", {"text": "lantern"})
+
+    assert find("lantern", blocks) == []
+    assert story.check_index() == []
+
+
+def test_a_changed_search_table_is_followed_by_old_records_and_new(story: Story, ask: Ask, lore: Namespace) -> None:
+    wider = replace(lore, search=SearchTable(("body", "secret")))
+    story.records.put(lore, WORKSPACE, "old", {"body": "a door", "secret": "trapdoor", "name": "Cellar"})
+    assert not story.declare("w", lore)
+
+    assert story.declare("w", wider)
+    story.records.put(wider, WORKSPACE, "new", {"body": "a gate", "secret": "trapdoor"})
+    assert story.indexing("w") == {("lorebook", "entries")}
+    assert ask("trapdoor") == ["new"]
+    story.maintain()
+
+    assert story.indexing("w") == set()
+    assert sorted(ask("trapdoor")) == ["new", "old"]
+    assert ask("cellar") == []
+    assert story.check_index() == []
+
+
+def test_a_search_table_can_be_taken_away_and_given_back(story: Story, ask: Ask, lore: Namespace) -> None:
+    story.records.put(lore, WORKSPACE, "old", {"body": "a door"})
+
+    story.declare("w", replace(lore, search=None))
+    story.maintain()
+    assert (ask("door"), story.check_index()) == ([], [])
+    story.declare("w", lore)
+    story.maintain()
+
+    assert (ask("door"), story.check_index()) == (["old"], [])
+
+
+def test_what_does_not_change_the_index_needs_no_indexing(story: Story, lore: Namespace) -> None:
+    assert lore.search is not None
+    story.create_workspace("w")
+    story.records.put(lore, WORKSPACE, "old", {"body": "a door"})
+
+    assert not story.declare("w", replace(lore, search=replace(lore.search, weight=3.0, visibility="owner")))
+
+
+def test_an_interrupted_reindex_is_taken_up_by_the_next_to_maintain(
+    story: Story, db: Database, ask: Ask, lore: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(250):
+        story.records.put(lore, WORKSPACE, f"k{number:03}", {"body": "a door", "secret": f"trapdoor {number}"})
+    story.declare("w", replace(lore, search=SearchTable(("body", "secret"))))
+    writes: list[str] = []
+    write = db.write
+
+    def dying(fn: Callable[[Tx], object], *, name: str) -> object:
+        writes.append(name)
+        if len(writes) > 2:
+            raise KeyboardInterrupt
+        return write(fn, name=name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(db, "write", dying)
+        with pytest.raises(KeyboardInterrupt):
+            story.maintain()
+    assert story.indexing("w")
+    assert story.check_index() != []
+
+    story.maintain()
+
+    assert story.check_index() == []
+    assert ask("249") == ["k249"]
+
+
+def test_a_difference_is_found_and_named_and_a_rebuild_mends_it(
+    story: Story, db: Database, index: Index, address: Address, scope: Scope, facts: Namespace, say: Say, find: Find
+) -> None:
+    lost, kept = say("> the lantern", "the harbour")
+    story.records.put(facts, scope, "k", {"text": "the bell"})
+
+    def spoil(tx: Tx) -> None:
+        part = index.part_for(tx, "w", "s", "")
+        index.remove(tx, part, kind=Kind.MESSAGE, plugin="", namespace="", key=lost.id)
+        tx.run('UPDATE record SET value = \'{"text":"the gong"}\'')
+        tx.run("DELETE FROM message WHERE id = ?", (kept.id,))
+
+    db.write(spoil, name="spoil")
+    assert {fault.difference.key for fault in story.check_index()} == {lost.id, "k", kept.id}
+
+    story.rebuild_index()
+
+    assert story.check_index() == []
+    assert (find("lantern"), find("harbour"), find("gong", facts), find("bell", facts)) == ([lost.id], [], ["k"], [])
+
+
+def test_a_rebuild_of_everything_tells_how_far_it_is(story: Story, address: Address, lore: Namespace, say: Say) -> None:
+    say(*["> x"] * 250)
+    story.create_session("v", session_id="other")
+    story.records.put(lore, WORKSPACE, "k", {"body": "a door"})
+    steps: list[tuple[int, int]] = []
+
+    story.rebuild_index(progress=lambda done, total: steps.append((done, total)))
+
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert story.check_index() == []
+    assert story.check_index(address) == []
+
+
+def test_what_an_older_tokeniser_wrote_is_rebuilt_by_maintenance(
+    story: Story, db: Database, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("talekeeper.search.writing.TOKENS_FINGERPRINT", "an older one")
+        say("> the lantern")
+
+    story.maintain()
+
+    assert db.read(lambda tx: tx.rows("SELECT 1 FROM tail WHERE tokens = 'an older one'")) == []
+    assert story.check_index() == []
