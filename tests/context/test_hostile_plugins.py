@@ -159,11 +159,12 @@ def test_two_hundred_plugins_are_listed_without_importing_one(rooms: Rooms, plug
 
 
 def test_undeclared_use_is_denied_and_told(rooms: Rooms, plug: Plug, start: Start, caplog: Any) -> None:
-    plug("bad", _command("ctx.data['memory/facts']"), more=COMMAND)
+    swallowing = "import contextlib\n        with contextlib.suppress(Exception): ctx.data['memory/facts']"
+    plug("bad", _command(swallowing), more=COMMAND)
     start()
 
-    with caplog.at_level("WARNING", logger="talekeeper.plugins"), pytest.raises(PluginError):
+    with caplog.at_level("WARNING", logger="talekeeper.plugins"):
         run_command(rooms, S, "bad/do", {})
 
-    assert any("memory/facts" in message for message in caplog.messages)
+    assert any(message.startswith("denied: bad: it reads memory/facts") for message in caplog.messages)
     rooms.host.disable("bad")

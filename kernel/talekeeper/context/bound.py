@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from talekeeper.context.lifetime import Lifetime
@@ -10,6 +11,8 @@ from talekeeper.errors import NotFound, PermissionDenied
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, PluginManifest
 from talekeeper.story import Coordinate, Scope, Session, scope_of
+
+_log = logging.getLogger("talekeeper.plugins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +64,7 @@ class Bound:
         return found[0]
 
     def _denied(self, what: str, cure: str) -> PermissionDenied:
-        return PermissionDenied(what, where=self.manifest.id, cure=cure, plugin=self.manifest.id)
+        denied = PermissionDenied(what, where=self.manifest.id, cure=cure, plugin=self.manifest.id)
+        # Told even where the plugin swallows the error.
+        _log.warning("denied: %s", denied)
+        return denied
