@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_core import ErrorDetails
 
 from talekeeper.errors import ParameterError
 from talekeeper.models.body import RESERVED
@@ -71,20 +70,20 @@ def read_table(value: object, field: str) -> SlotTable:
         return SlotTable.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    raise _explained(first, field)
+    raise _explained(first["loc"], first["type"], first["msg"], field)
 
 
-def _explained(error: ErrorDetails, field: str) -> ParameterError:
-    name = str(error["loc"][-1]) if error["loc"] else ""
-    place = ".".join([field, *(str(part) for part in error["loc"])])
-    if error["type"] == "extra_forbidden":
+def _explained(path: tuple[int | str, ...], kind: str, message: str, field: str) -> ParameterError:
+    name = str(path[-1]) if path else ""
+    place = ".".join([field, *map(str, path)])
+    if kind == "extra_forbidden":
         if name.lower() in _KEY_WORDS:
             cure = 'write key_env = "NAME" or key_file = "a file of mode 0600", and take the key out of this file'
             return ParameterError(place, "a key is not kept in this file", cure=cure)
-        return ParameterError(place, "this key is not known", cure=_did_you_mean(name, len(error["loc"]) > 1))
-    if error["type"] == "string_pattern_mismatch":
+        return ParameterError(place, "this key is not known", cure=_did_you_mean(name, len(path) > 1))
+    if kind == "string_pattern_mismatch":
         return ParameterError(place, "is not the name of an environment variable", cure="write its name, not the key")
-    message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    message = message.removeprefix("Value error, ").replace("Input should be", "must be", 1)
     return ParameterError(place, message[:1].lower() + message[1:])
 
 
