@@ -1,18 +1,17 @@
-"""The terms of passages that are in no segment yet, turned over: from term to passages."""
+"""The terms of passages that are in no segment yet, passage by passage as they were stored."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from talekeeper.search.arrays import Bytes, Positions
 
-_TF_BITS = 8
-_ENTRY_BYTES = 150  # of a term with its list, measured on CPython 3.11
-_POSTING_BYTES = 40
+_PASSAGE_BYTES = 3_000  # of a dictionary with its keys, measured on CPython 3.11
+_TERM_BYTES = 80
 
 
 def dump_terms(counts: Mapping[str, int]) -> str:
@@ -27,51 +26,37 @@ def load_terms(text: str) -> dict[str, int]:
 
 
 class Tail:
-    """Grows at the end like `Shelf`, and is shared like it; a state sees the positions below its own size only."""
+    """Grows at the end like `Shelf`, and is shared like it; a state sees its own beginning of it only.
 
-    def __init__(self, start: int) -> None:
-        self._postings: dict[str, list[int]] = {}  # position << 8 | term frequency, ascending
-        self._size = start
+    Not turned over into term → passages: a tail holds some 256 passages, and looking a term up in each costs 7 µs,
+    while turning them over would cost the first search of a partition as much as reading them.
+    """
+
+    def __init__(self, start: int, passages: Sequence[Mapping[str, int]] = ()) -> None:
+        self._start = start
+        self._passages = list(passages)
         self._lock = threading.Lock()
-        self.nbytes = 0
 
-    def extend(self, size: int, added: Iterable[str]) -> Tail:
-        """A tail holding this one's positions below `size` and, behind them, a passage for each stored text."""
+    @property
+    def nbytes(self) -> int:
+        """Roughly what it holds in memory."""
+        return sum(_PASSAGE_BYTES + _TERM_BYTES * len(counts) for counts in self._passages[:1]) * len(self._passages)
+
+    def extend(self, size: int, added: Sequence[str]) -> Tail:
+        """A tail that has, up to position `size`, what this one has, and then a passage for each stored text."""
+        held = size - self._start
+        more = [load_terms(text) for text in added]
         with self._lock:
-            if self._size == size:
-                for text in added:
-                    self._append(load_terms(text))
+            if len(self._passages) == held:
+                self._passages.extend(more)
                 return self
-            fresh = self._copy(size)
-        return fresh.extend(size, added)
+            return Tail(self._start, [*self._passages[:held], *more])
 
     def find(self, term: str, size: int) -> tuple[Positions, Bytes] | None:
         """Positions below `size` that hold `term`, and how often."""
-        held = self._postings.get(term)
-        if held is None:
+        seen = self._passages[: size - self._start]
+        held = [(place, counts[term]) for place, counts in enumerate(seen, self._start) if term in counts]
+        if not held:
             return None
-        packed = np.array(held.copy(), np.int64)
-        positions = packed >> _TF_BITS
-        seen = int(np.searchsorted(positions, size))
-        return positions[:seen], (packed[:seen] & 255).astype(np.uint8)
-
-    def _append(self, counts: Mapping[str, int]) -> None:
-        place = self._size << _TF_BITS
-        for term, tf in counts.items():
-            held = self._postings.get(term)
-            if held is None:
-                self._postings[term] = [place | tf]
-                self.nbytes += _ENTRY_BYTES
-            else:
-                held.append(place | tf)
-        self.nbytes += _POSTING_BYTES * len(counts)
-        self._size += 1
-
-    def _copy(self, size: int) -> Tail:
-        fresh = Tail(size)
-        end = size << _TF_BITS
-        for term, held in self._postings.items():
-            if kept := [packed for packed in held if packed < end]:
-                fresh._postings[term] = kept
-        fresh.nbytes = self.nbytes
-        return fresh
+        places, tfs = zip(*held, strict=True)
+        return np.array(places, np.intp), np.array(tfs, np.uint8)
