@@ -70,9 +70,10 @@ CREATE TABLE job (
     FOREIGN KEY (workspace, session, branch) REFERENCES branch (workspace, session, id)
 ) STRICT;
 
-CREATE INDEX job_due ON job (workspace, state, not_before);
-
 CREATE UNIQUE INDEX job_once ON job (workspace, session, plugin, kind, branch, range_start, range_end);
+
+CREATE INDEX job_open ON job (workspace, session, attempts, seq)
+WHERE state IN ('pending', 'running', 'reopened', 'failed');
 
 CREATE UNIQUE INDEX job_seq ON job (workspace, session, seq);
 

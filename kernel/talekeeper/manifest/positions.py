@@ -49,7 +49,7 @@ class Places(NamedTuple):
             found = first.get(path[:length]) or second.get(path[:length])
             if found:
                 return found
-        return Span(1, 1, 1)
+        return Span(1, 1, 2)
 
 
 def pointer(path: Path) -> str:

@@ -60,7 +60,7 @@ OTHER_VERSION = Code(
 )
 FOLDER_NAME = Code(
     "TK408",
-    "warning",
+    "error",
     "the folder has another name than the plugin",
     "In a plugin folder of the host, a plugin's own folder carries its id. For a package that is announced by an "
     "entry point the folder's name is free.",

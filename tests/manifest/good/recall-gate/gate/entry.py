@@ -1,0 +1,1 @@
+"""Only its being there counts."""

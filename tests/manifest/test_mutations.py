@@ -1,0 +1,181 @@
+"""Good manifests with random damage: nothing crashes, and everybody who reads them gives the same verdict."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from talekeeper.errors import ManifestError
+from talekeeper.manifest import check_manifest, read_manifest
+from talekeeper.manifest.present import as_github, as_json, as_text
+from talekeeper.manifest.targets import report
+from talekeeper.plugins.discovery import discover
+from talekeeper.plugins.states import State
+from talekeeper.plugins.survey import survey
+
+GOOD = sorted(Path(__file__).parent.glob("good/*"))
+SCRAPS = [
+    "\\",
+    "\\u0000",
+    "\\ud800",
+    '"',
+    "'",
+    '"""',
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "{",
+    "}",
+    "=",
+    ".",
+    ",",
+    "#",
+    "true",
+    "nan",
+    "-inf",
+    "0",
+    "-1",
+    "1.0",
+    "2024-01-01",
+    "[]",
+    "{}",
+    '""',
+    "a",
+    "é",
+    "漢字",
+    "🦉",
+    "../",
+    "/",
+    "C:\\\\",
+    "_",
+    "-",
+    "*",
+    "**",
+    "[plugin]",
+    "[x]",
+    "text",
+    "search",
+    "schema",
+    "contributes.data",
+]
+SCRAPS += ["", " ", "\n", "\r", "\t", "\0", "\ufeff", "\u202e", "9" * 20, "9" * 5000, "x" * 300, "1979-05-27 07:32:00"]
+SCRAPS += ["[plugin]\n", "[x]\n", "api = 2\n", "limit = 1\n", 'on-limit = "oldest"\n']
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[Path, bytes]:
+    """A good plugin's folder and its manifest after one to three changes."""
+    folder = draw(st.sampled_from(GOOD))
+    text = (folder / "plugin.toml").read_bytes().decode()
+    for _ in range(draw(st.integers(1, 3))):
+        text = draw(st.sampled_from(CHANGES))(draw, text)
+    raw = text.encode(errors="surrogatepass")
+    return folder, draw(st.sampled_from([raw] * 9 + [raw[: len(raw) // 2] + b"\xff" + raw[len(raw) // 2 :]]))
+
+
+def _replaced(draw: st.DrawFn, text: str) -> str:
+    start = draw(st.integers(0, len(text)))
+    return text[:start] + draw(st.sampled_from(SCRAPS)) + text[start + draw(st.integers(0, 6)) :]
+
+
+def _line_lost(draw: st.DrawFn, text: str) -> str:
+    lines = text.split("\n")
+    lines.pop(draw(st.integers(0, len(lines) - 1)))
+    return "\n".join(lines)
+
+
+def _line_doubled(draw: st.DrawFn, text: str) -> str:
+    lines = text.split("\n")
+    lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(lines)))
+    return "\n".join(lines)
+
+
+def _lines_swapped(draw: st.DrawFn, text: str) -> str:
+    lines = text.split("\n")
+    one, other = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+    lines[one], lines[other] = lines[other], lines[one]
+    return "\n".join(lines)
+
+
+def _word_swapped(draw: st.DrawFn, text: str) -> str:
+    words = text.split(" ")
+    one, other = (draw(st.integers(0, len(words) - 1)) for _ in range(2))
+    words[one], words[other] = words[other], words[one]
+    return " ".join(words)
+
+
+def _value_swapped(draw: st.DrawFn, text: str) -> str:
+    lines = text.split("\n")
+    places = [at for at, line in enumerate(lines) if " = " in line]
+    values = [
+        *(lines[at].split(" = ", 1)[1] for at in places),
+        "-1",
+        "nan",
+        '""',
+        '"é\\u202e"',
+        "[[]]",
+        "{ x = 1 }",
+        "true",
+    ]
+    if places:
+        place = draw(st.sampled_from(places))
+        lines[place] = f"{lines[place].split(' = ', 1)[0]} = {draw(st.sampled_from(values))}"
+    return "\n".join(lines)
+
+
+def _key_misspelt(draw: st.DrawFn, text: str) -> str:
+    keys = list(re.finditer(r"[a-z-]{3,}(?= = )|(?<=\.)[a-z]+(?=\])", text))
+    if not keys:
+        return text
+    key = draw(st.sampled_from(keys))
+    return text[: key.start() + 1] + text[key.start() + 2 : key.end()] + text[key.end() :]
+
+
+CHANGES = [
+    _replaced,
+    _line_lost,
+    _line_doubled,
+    _lines_swapped,
+    _word_swapped,
+    _value_swapped,
+    _value_swapped,
+    _key_misspelt,
+]
+
+
+def read(manifest: Path) -> bool:
+    try:
+        read_manifest(manifest)
+    except ManifestError as error:
+        told = error.data["diagnostics"]
+    else:
+        return True
+    assert told == check_manifest(manifest)
+    return False
+
+
+@settings(max_examples=300)
+@given(damaged())
+def test_validator_reader_and_host_agree_on_any_damage(damage: tuple[Path, bytes]) -> None:
+    source, raw = damage
+    with tempfile.TemporaryDirectory() as place:
+        folder = shutil.copytree(source, Path(place) / source.name)
+        (folder / "plugin.toml").write_bytes(raw)
+
+        result = report(str(folder))
+        (plugin,) = survey(discover(home=None, paths=[folder], entries=lambda: ()))
+
+        errors = {it.code for it in result.diagnostics if it.severity == "error"}
+        assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)
+        # A reader of the file alone does not know its folder.
+        assert read(folder / "plugin.toml") == (errors <= {"TK408"})
+        assert all(0 < it.column < it.end_column for it in result.diagnostics if it.line)
+        assert len(list(as_text([result]))) > len(result.diagnostics)
+        assert len(list(as_github([result]))) == len(result.diagnostics)
+        assert json.loads(as_json([result]))["targets"][0]["manifests"]
