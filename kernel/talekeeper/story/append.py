@@ -121,17 +121,15 @@ class Growth:
         place = (self._address.workspace, self._address.session)
         self._tx.run_many(_INSERT, (self._row(message) for message in self.messages))
         self._index()
-        self._tx.run(
-            "UPDATE session SET messages = ?, branches = ?, revision = revision + 1, updated = ? "
-            "WHERE workspace = ? AND id = ?",
-            (self._seq, self._branches, self._now, *place),
-        )
+        counted = "messages = ?, branches = ?, revision = revision + 1, updated = ?"
+        counts = (self._seq, self._branches, self._now)
         if head is None:
+            self._tx.run(f"UPDATE session SET {counted} WHERE workspace = ? AND id = ?", (*counts, *place))
             return
         self._tx.run(
-            "UPDATE session SET head_branch = ?, head_depth = ?, redo_branch = NULL, redo_depth = NULL "
+            f"UPDATE session SET {counted}, head_branch = ?, head_depth = ?, redo_branch = NULL, redo_depth = NULL "
             "WHERE workspace = ? AND id = ?",
-            (head.branch, head.depth, *place),
+            (*counts, head.branch, head.depth, *place),
         )
         if head.branch == self._session.head.branch:
             extend(self._tx, self._address, head)
@@ -139,7 +137,9 @@ class Growth:
             keep(self._tx, self._address, head)
 
     def _above(self, under: Coordinate) -> tuple[Coordinate, int]:
-        message = at_place(self._tx, self._address, anchor(self._tx, self._address, under))
+        message = at_place(self._tx, self._address, under)
+        if message is None:
+            message = at_place(self._tx, self._address, anchor(self._tx, self._address, under))
         return (ROOT, 0) if message is None else (message.coordinate, message.turn)
 
     def _message(self, item: Prepared, at: Coordinate, before: int, of: int | None = None) -> Message:

@@ -12,7 +12,6 @@ from talekeeper.db import Lease, Row, Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import line_to
-from talekeeper.story.messages import NO_LIMIT
 from talekeeper.story.views import Address, Coordinate, Job, JobState
 
 MAX_ATTEMPTS = 6
@@ -25,6 +24,8 @@ _COLUMNS = (
     "j.id, j.plugin, j.kind, j.branch, j.range_start, j.range_end, j.state, j.attempts, j.did_work, j.covered_start, "
     "j.covered_end, j.reason, j.not_before, j.details, j.created, j.updated"
 )
+# In the words of the index `job_open`, or SQLite does not use it.
+_OPEN = "state IN ('pending', 'running', 'reopened', 'failed')"
 _MINE = "workspace = ? AND session = ? AND id = ?"
 
 
@@ -48,7 +49,22 @@ def enqueue(core: Core, tx: Tx, address: Address, plugin: str, kind: str, end: C
         "'pending', 0, 0, '', '{}', 0, ?, ? FROM job WHERE workspace = ? AND session = ?",
         (*same[:2], made, *same[2:], now, now, *same[:2]),
     )
-    return job(tx, address, made)
+    return Job(
+        id=made,
+        plugin=plugin,
+        kind=kind,
+        coordinate=end,
+        start=start,
+        end=end.depth,
+        state=JobState.PENDING,
+        attempts=0,
+        did_work=False,
+        covered=None,
+        reason="",
+        not_before=None,
+        created=now,
+        updated=now,
+    )
 
 
 def job(tx: Tx, address: Address, job_id: str) -> Job:
@@ -82,8 +98,8 @@ def claim(core: Core, tx: Tx, address: Address, lease: Lease) -> Job | None:
     line = line_to(address, None)
     row = tx.one(
         f"{line.sql} SELECT {_COLUMNS} FROM job j JOIN line ON line.branch = j.branch AND j.range_end <= line.upto "
-        "WHERE j.workspace = ? AND j.session = ? AND j.attempts < ? AND ((j.state = 'running' AND j.fence < ?) "
-        "OR (j.state IN ('pending', 'reopened', 'failed') AND coalesce(j.not_before, '') <= ?)) "
+        f"WHERE j.workspace = ? AND j.session = ? AND j.{_OPEN} AND j.attempts < ? "
+        "AND (j.fence < ? OR j.state <> 'running') AND coalesce(j.not_before, '') <= ? "
         "ORDER BY j.attempts, j.seq LIMIT 1",
         (*line.params, address.workspace, address.session, MAX_ATTEMPTS, lease.fence, now),
     )
@@ -143,8 +159,7 @@ def reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reaso
 def due_sessions(tx: Tx, workspace: str, now: str) -> list[str]:
     """Sessions of a workspace with work that may be due, the longest waiting first."""
     rows = tx.rows(
-        "SELECT session FROM job WHERE workspace = ? AND state IN ('pending', 'reopened', 'failed', 'running') "
-        "AND attempts < ? AND coalesce(not_before, '') <= ? GROUP BY session ORDER BY min(updated)",
+        f"SELECT session FROM job WHERE workspace = ? AND {_OPEN} AND attempts < ? AND coalesce(not_before, '') <= ? GROUP BY session ORDER BY min(updated)",
         (workspace, MAX_ATTEMPTS, now),
     )
     return [row[0] for row in rows]
@@ -159,13 +174,19 @@ def _reopen_where(core: Core, tx: Tx, address: Address, reason: str, where: str,
 
 
 def _bound_backlog(core: Core, tx: Tx, address: Address, plugin: str, kind: str) -> None:
-    tx.run(
-        "UPDATE job SET state = 'skipped', reason = 'too many others were waiting', not_before = NULL, updated = ? "
-        "WHERE workspace = ? AND session = ? AND seq IN (SELECT seq FROM job WHERE workspace = ? AND session = ? "
-        "AND plugin = ? AND kind = ? AND state IN ('pending', 'reopened', 'failed') "
-        "ORDER BY seq DESC LIMIT ? OFFSET ?)",
-        (core.now(), *(address.workspace, address.session) * 2, plugin, kind, NO_LIMIT, MAX_BACKLOG - 1),
+    rows = tx.rows(
+        # In this order the index of open jobs serves; any other would read the whole ledger.
+        f"SELECT seq, plugin, kind FROM job WHERE workspace = ? AND session = ? AND {_OPEN} AND state <> 'running' "
+        "ORDER BY attempts, seq",
+        (address.workspace, address.session),
     )
+    waiting = sorted(seq for seq, *work in rows if work == [plugin, kind])
+    for seq in waiting[: max(0, len(waiting) - MAX_BACKLOG + 1)]:
+        tx.run(
+            "UPDATE job SET state = 'skipped', reason = 'too many others were waiting', not_before = NULL, updated = ? "
+            "WHERE workspace = ? AND session = ? AND seq = ?",
+            (core.now(), address.workspace, address.session, seq),
+        )
 
 
 def _end(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, **columns: object) -> None:

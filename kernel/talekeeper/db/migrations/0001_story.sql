@@ -197,7 +197,9 @@ CREATE UNIQUE INDEX job_seq ON job (workspace, session, seq);
 
 CREATE UNIQUE INDEX job_once ON job (workspace, session, plugin, kind, branch, range_start, range_end);
 
-CREATE INDEX job_due ON job (workspace, state, not_before);
+-- What is still to be done stays small however long the ledger grows.
+CREATE INDEX job_open ON job (workspace, session, attempts, seq)
+WHERE state IN ('pending', 'running', 'reopened', 'failed');
 
 -- Each taking of a lease raises its fence; the lock itself is a file (see db.leases).
 CREATE TABLE lease (
