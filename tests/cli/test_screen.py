@@ -41,7 +41,7 @@ def test_columns_are_counted_as_a_terminal_does(text: str, columns: int) -> None
 
 
 def test_table_columns_stand_under_one_another(capsys: pytest.CaptureFixture[str]) -> None:
-    screen.table(["name", "n"], [["小明", 5], ["Mira", 10]], right=frozenset({1}))
+    screen.table(["name", "n"], [["小明", 5], ["Mira", 10]], right={1})
 
     assert capsys.readouterr().out.splitlines() == ["name   n", "小明   5", "Mira  10"]
 

@@ -75,7 +75,7 @@ def test_blank_texts_and_unknown_keys_are_noted_with_their_first_line(
     reading = read("jsonl", content)
 
     assert [entry.line for entry in reading.entries] == [2, 4]
-    assert reading.notes.skipped == {"key 'meta' is not read": (2, 2), "blank text": (1, 3)}
+    assert reading.notes.taken == {"key 'meta' is not read": (2, 2), "blank text": (1, 3)}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def test_the_metadata_line_is_no_message(read: Callable[..., Any], lines_of: Cal
     (entry,) = reading.entries
     assert (entry.line, entry.draft.text, entry.draft.speaker, entry.draft.ref) == (2, "Hi.", "Mira", "#1")
     assert (entry.draft.role, entry.draft.time) == ("narrator", "March 5, 2024 10:15pm")
-    assert reading.notes.skipped == {}
+    assert reading.notes.taken == {}
 
 
 def test_the_users_lines_are_the_players(read: Callable[..., Any], lines_of: Callable[..., str]) -> None:
@@ -30,9 +30,10 @@ def test_the_users_lines_are_the_players(read: Callable[..., Any], lines_of: Cal
 
 
 def test_a_system_line_keeps_its_role(read: Callable[..., Any], lines_of: Callable[..., str]) -> None:
-    content = lines_of(HEADER, {**GREETING, "is_system": True})
+    reading = read("sillytavern", lines_of(HEADER, {**GREETING, "is_system": True}))
 
-    assert read("sillytavern", content).entries[0].draft.role == "system"
+    assert reading.entries[0].draft.role == "system"
+    assert reading.notes.taken == {"a message that SillyTavern hides is kept and not searched": (1, 2)}
 
 
 def test_swipes_become_takes_and_the_chosen_one_is_the_message(
@@ -78,7 +79,7 @@ def test_a_chat_that_has_grown_keeps_the_refs_it_had(read: Callable[..., Any], l
 def test_a_line_that_is_neither_is_noted(read: Callable[..., Any], lines_of: Callable[..., str]) -> None:
     reading = read("sillytavern", lines_of(HEADER, GREETING, {"strange": 1}, {**GREETING, "mes": " "}))
 
-    assert reading.notes.skipped == {"neither a message nor metadata": (1, 3), "blank text": (1, 4)}
+    assert reading.notes.taken == {"neither a message nor metadata": (1, 3), "blank text": (1, 4)}
 
 
 def test_a_bad_swipe_names_its_line(read: Callable[..., Any], lines_of: Callable[..., str]) -> None:

@@ -83,4 +83,4 @@ def test_a_speaker_who_says_nothing_is_noted(read: Callable[..., Any]) -> None:
     reading = read("transcript", "Mira: a\nTom:\nMira: b\n")
 
     assert [entry.draft.ref for entry in reading.entries] == ["#1", "#3"]
-    assert reading.notes.skipped == {"blank text": (1, 2)}
+    assert reading.notes.taken == {"blank text": (1, 2)}

@@ -52,18 +52,11 @@ def show_why(terms: Sequence[TermScore]) -> None:
         (
             term.term.replace(SINGLE, ""),
             f"{term.tf:g}",
-            f"{term.near_tf:g}" if term.near_tf else "",
+            f"{term.near_tf:.2g}" if term.near_tf else "",
             f"{term.df:,}",
             f"{term.idf:.2f}",
             f"{term.contribution:.2f}",
         )
         for term in sorted(terms, key=lambda one: -one.contribution)
     ]
-    screen.table(
-        ("   term", "here", "near", "in passages", "idf", "adds"),
-        [(f"   {r[0]}", *r[1:]) for r in rows],
-        right=_NUMBERS,
-    )
-
-
-_NUMBERS = frozenset(range(1, 6))
+    screen.table(("term", "here", "near", "in passages", "idf", "adds"), rows, right=range(1, 6), indent=3)

@@ -60,4 +60,4 @@ def _show(by: str, scores: Mapping[str, Score]) -> None:
         (name, score.questions, *(f"{score.values[metric]:.3f}" for metric in METRICS))
         for name, score in scores.items()
     ]
-    screen.table((by, "n", *METRICS), rows, right=frozenset(range(1, 2 + len(METRICS))))
+    screen.table((by, "n", *METRICS), rows, right=range(1, 2 + len(METRICS)))

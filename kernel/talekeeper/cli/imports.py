@@ -126,8 +126,8 @@ def _show(report: Report | Lore) -> None:
         new = " (new)" if one.created else ""
         there = f", {one.already_there:,} already there" if one.already_there else ""
         screen.say(f"{report.file}: {one.imported:,} messages {would}imported into {one.session!r}{new}{there}")
-    for reason, (count, line) in report.skipped.items():
-        screen.note(f"  left out: {reason} ({count:,} times, first in line {line:,})")
+    for reason, (count, line) in report.notes.items():
+        screen.note(f"  note: {reason} ({count:,} times, first in line {line:,})")
     if report.error:
         screen.note(f"talekeeper: {report.error}")
 
@@ -140,8 +140,8 @@ def _json(report: Report) -> dict[str, object]:
         "imported": report.imported,
         "already_there": report.already_there,
         "sessions": list(report.sessions.values()),
-        "left_out": [
-            {"reason": reason, "count": count, "first_line": line} for reason, (count, line) in report.skipped.items()
+        "notes": [
+            {"reason": reason, "count": count, "first_line": line} for reason, (count, line) in report.notes.items()
         ],
         "error": None if report.error is None else str(report.error),
     }

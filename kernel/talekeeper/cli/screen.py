@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from typing import Any, TypeGuard
@@ -73,16 +73,19 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in _WIDE else 1 for c in text)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: frozenset[int] = frozenset()) -> None:
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: Collection[int] = (), indent: int = 0
+) -> None:
     """Prints columns as wide as their cells; the columns numbered in `right` are set to the right."""
     cells = [[line(str(cell)) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
-    click.secho(_row(headers, widths, right), bold=True)
+    margin = " " * indent
+    click.secho(margin + _row(headers, widths, right), bold=True)
     for row in cells:
-        click.echo(_row(row, widths, right))
+        click.echo(margin + _row(row, widths, right))
 
 
-def _row(cells: Sequence[str], widths: Sequence[int], right: frozenset[int]) -> str:
+def _row(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) -> str:
     padded: list[str] = []
     for i, cell in enumerate(cells):
         space = " " * (widths[i] - width(cell))

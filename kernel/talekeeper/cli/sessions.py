@@ -37,7 +37,7 @@ def list_sessions(options: Common, /) -> None:
         screen.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
     elif found:
         rows = [(one.id, one.title, f"{one.messages:,}", one.branches, one.updated[:16]) for one in found]
-        screen.table(("session", "title", "messages", "branches", "used"), rows, right=frozenset({2, 3}))
+        screen.table(("session", "title", "messages", "branches", "used"), rows, right={2, 3})
     else:
         screen.note(f"the workspace {options.workspace!r} has no sessions; talekeeper import FILE makes one")
 

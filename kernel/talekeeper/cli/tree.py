@@ -80,7 +80,7 @@ def takes(options: Common, /, name: str) -> None:
         shown = [
             (take.number, "*" if take.current else "", (first.text if first else "")[:80]) for take, first in found
         ]
-        screen.table(("take", "", "begins"), shown, right=frozenset({0}))
+        screen.table(("take", "", "begins"), shown, right={0})
 
 
 @click.command(epilog="Example:  talekeeper sessions switch low-house 2")
@@ -131,7 +131,7 @@ def branches(options: Common, /, name: str) -> None:
             (one.id, one.name, place(one.fork), f"{one.id}:{one.tip}", "*" if one.id == session.head.branch else "")
             for one in found
         ]
-        screen.table(("branch", "name", "from", "tip", "here"), shown, right=frozenset({0}))
+        screen.table(("branch", "name", "from", "tip", "here"), shown, right={0})
 
 
 @click.command(epilog="Example:  talekeeper sessions go low-house 2:14")

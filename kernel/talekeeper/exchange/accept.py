@@ -127,7 +127,7 @@ class Acceptance:
         for waiting in batch:
             there = known.keys() & waiting.refs
             if there and len(there) < len(waiting.refs):
-                self.notes.skip("a take that was not there at the last import is left out", waiting.line)
+                self.notes.take("a take that was not there at the last import is left out", waiting.line)
             if not there or known.get(waiting.draft.ref, waiting.draft.text) != waiting.draft.text:
                 unseen.append(waiting)
         return unseen

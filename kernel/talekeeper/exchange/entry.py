@@ -24,14 +24,14 @@ class Entry:
 
 @dataclass(slots=True)
 class Notes:
-    """What a reader left out: reason → how often and the first line; filled while its iterator runs."""
+    """What was not taken over as it stood: reason → how often and the first line; filled while a reader runs."""
 
-    skipped: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    taken: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
-    def skip(self, reason: str, line: int) -> None:
-        """Counts one message, line or key that is not taken over."""
-        count, first = self.skipped.get(reason, (0, line))
-        self.skipped[reason] = (count + 1, first)
+    def take(self, reason: str, line: int) -> None:
+        """Counts one message, line or key."""
+        count, first = self.taken.get(reason, (0, line))
+        self.taken[reason] = (count + 1, first)
 
 
 def role_of(speaker: str, player: str | None, mark: Role | None = None) -> Role:

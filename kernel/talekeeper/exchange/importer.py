@@ -33,7 +33,7 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     everything before that line has been accepted.
     """
     notes = Notes()
-    report = Report(source.name, name, dry_run=options.dry_run, skipped=notes.skipped)
+    report = Report(source.name, name, dry_run=options.dry_run, notes=notes.taken)
     reader = READERS[name]
     source.stream.seek(0)
     turns = Turns(sessions_with_players(reader(source, Notes(), options.player)))

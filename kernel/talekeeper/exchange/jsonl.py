@@ -31,14 +31,14 @@ def read_jsonl(source: Source, notes: Notes, player: str | None = None) -> Itera
             continue
         row = source.json_object(line)
         for key in row.keys() - _KEYS:
-            notes.skip(f"key {key!r} is not read", line.number)
+            notes.take(f"key {key!r} is not read", line.number)
         session = _text(source, row, "session", line)
         places[session] += 1
         draft = _draft(source, row, line, player, f"#{places[session]}")
         if draft.text.strip():
             yield Entry(line.number, line.end, draft, session)
         else:
-            notes.skip("blank text", line.number)
+            notes.take("blank text", line.number)
 
 
 def _draft(source: Source, row: dict[str, Any], line: Line, player: str | None, place: str) -> Draft:

@@ -36,13 +36,16 @@ class SessionCount:
 
 @dataclass(slots=True)
 class Report:
-    """`skipped` gives for each reason how often and the first line; `error` is what ended the import, if anything."""
+    """`notes` say what was not taken over as it stood: reason → how often, and the first line.
+
+    `error` is what ended the import, if anything did.
+    """
 
     file: str
     format: str
     dry_run: bool = False
     sessions: dict[str, SessionCount] = field(default_factory=dict[str, SessionCount])
-    skipped: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    notes: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     error: InputError | None = None
 
     @property

@@ -27,13 +27,15 @@ def read_sillytavern(source: Source, notes: Notes, player: str | None = None) ->
         row = source.json_object(line)
         if "mes" not in row:
             if not HEADER_KEYS & row.keys():
-                notes.skip("neither a message nor metadata", line.number)
+                notes.take("neither a message nor metadata", line.number)
             user = user or _name(row.get("user_name"))
             continue
         place += 1
+        if row.get("is_system") is True:
+            notes.take("a message that SillyTavern hides is kept and not searched", line.number)
         entry = _Message(source, line, row, f"#{place}", user, player).entry()
         if entry is None:
-            notes.skip("blank text", line.number)
+            notes.take("blank text", line.number)
         else:
             yield entry
 

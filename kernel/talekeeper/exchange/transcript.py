@@ -73,7 +73,7 @@ def read_transcript(source: Source, notes: Notes, player: str | None = None) -> 
     for message in _messages(source, known):
         place += 1
         if not message.text():
-            notes.skip("blank text", message.line)
+            notes.take("blank text", message.line)
             continue
         draft = Draft(
             role=role_of(message.speaker, player),
