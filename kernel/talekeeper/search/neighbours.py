@@ -44,7 +44,7 @@ def rescore(found: Shortlist, fields: Sequence[Field]) -> Shortlist:
 
 def _of_field(number: int, field: Field, best: Shortlist) -> Shortlist:
     along = field.scope.along
-    around = _within(field.scope.places[best.position[best.field == number]], REACH, len(along))
+    around = _within(field.scope.places(best.position[best.field == number]), REACH, len(along))
     needed = _within(around, WIDTH, len(along))
     ascending = np.argsort(along[needed], kind="stable")
     words = np.empty((len(needed), len(best.terms)))

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Bytes, Ints, Positions, Singles
+from talekeeper.search.arrays import Bools, Bytes, Column, Doubles, Ints, Positions
 from talekeeper.search.columns import PERSON, WITHDRAWN, Columns
 from talekeeper.search.passage import Kind, PartScope, Query, Source
 from talekeeper.search.state import PartState
@@ -41,7 +41,7 @@ def wanted(query: Query, part: PartScope) -> Wanted:
 class Scope:
     """The passages in scope. `labels` has, for each position, 0 outside or `label_of` its kind."""
 
-    def __init__(self, labels: Bytes, columns: Columns, weights: Singles) -> None:
+    def __init__(self, labels: Bytes, columns: Columns, weights: Doubles) -> None:
         self.labels = labels
         self.counts = {kind: int(np.count_nonzero(labels == label_of(kind))) for kind in Kind}
         self.lengths = {kind: self._total_length(columns, kind) for kind in Kind}
@@ -53,7 +53,7 @@ class Scope:
         return self.counts[kind] == len(self.labels)
 
     @cached_property
-    def weights(self) -> Singles | None:
+    def weights(self) -> Doubles | None:
         """The declared weight of each position's source; None where all are 1."""
         return None if np.all(self._weights == 1) else self._weights.take(self._columns.source)
 
@@ -62,14 +62,18 @@ class Scope:
         """Positions of the messages in scope, in the order of the lineage."""
         held = np.flatnonzero(self.labels == label_of(Kind.MESSAGE))
         depth = self._columns.depth[held]
-        return held if np.all(depth[1:] >= depth[:-1]) else held[np.argsort(depth, kind="stable")]
+        return held if _ascends(depth) else held[np.argsort(depth, kind="stable")]
+
+    def places(self, positions: Positions) -> Positions:
+        """Where in `along` these messages in scope stand."""
+        if self._sorted is None:
+            return np.searchsorted(self.along, positions)
+        return self._sorted[np.searchsorted(self.along, positions, sorter=self._sorted)]
 
     @cached_property
-    def places(self) -> Positions:
-        """Where in `along` a position stands; -1 for what is not in it."""
-        places = np.full(len(self.labels), -1, np.intp)
-        places[self.along] = np.arange(len(self.along))
-        return places
+    def _sorted(self) -> Positions | None:
+        """The places of `along` by position; None where they already are: no message was edited."""
+        return None if _ascends(self.along) else np.argsort(self.along, kind="stable")
 
     def _total_length(self, columns: Columns, kind: Kind) -> int:
         if not self.counts[kind]:
@@ -77,6 +81,10 @@ class Scope:
         if self.is_whole(kind):
             return int(columns.length.sum(dtype=np.int64))
         return int(columns.length[self.labels == label_of(kind)].sum(dtype=np.int64))
+
+
+def _ascends(values: Column) -> bool:
+    return bool(np.all(values[1:] >= values[:-1]))
 
 
 def make_scope(state: PartState, wish: Wanted) -> Scope:
@@ -94,11 +102,11 @@ def make_scope(state: PartState, wish: Wanted) -> Scope:
     return Scope(labels, columns, weights)
 
 
-def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Singles]:
+def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Doubles]:
     """Labels of all passages by their source alone, and the weight of each source number."""
     size = max(state.sources.values(), default=0) + 1
     label_table = np.zeros(size, np.uint8)
-    weights = np.ones(size, np.float32)
+    weights = np.ones(size)
     for source in sources:
         kind = Kind.RECORD if source.plugin else Kind.MESSAGE
         number = state.sources.get((kind, source.plugin, source.namespace))

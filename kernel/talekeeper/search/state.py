@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from talekeeper.search.scope import Scope, Wanted
 
 SourceName = tuple[Kind, str, str]
-_SCOPES = 8
+_SCOPES = 4
+_SCOPE_BYTES = 9  # of a passage: its label, its place on the lineage
 _serial = itertools.count()
 
 
@@ -92,7 +93,7 @@ class PartState:
     @property
     def nbytes(self) -> int:
         """Roughly what it holds in memory, scopes included."""
-        return len(self) * (ROW_BYTES + 1 + _SCOPES) + self.tail.nbytes + 4096
+        return len(self) * (ROW_BYTES + 1 + _SCOPES * _SCOPE_BYTES) + self.tail.nbytes + 4096
 
     def scope(self, wanted: Wanted, make: Callable[[PartState, Wanted], Scope]) -> Scope:
         """The scope made earlier for the same wish, or a new one."""
