@@ -339,8 +339,9 @@ class _Stopped(Exception):
 
 
 def _stop_after(story: Story, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
-    """Lets so many writes of the story through, as a process killed then would have."""
-    real = story.write
+    """Lets so many writes through, as a process killed then would have."""
+    db = story._core.db
+    real = db.write
     left = [writes]
 
     def write(fn: Any, *, name: str) -> Any:
@@ -349,7 +350,7 @@ def _stop_after(story: Story, monkeypatch: pytest.MonkeyPatch, writes: int) -> N
         left[0] -= 1
         return real(fn, name=name)
 
-    monkeypatch.setattr(story, "write", write)
+    monkeypatch.setattr(db, "write", write)
 
 
 @pytest.mark.parametrize("writes", range(5))

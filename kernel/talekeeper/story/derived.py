@@ -13,7 +13,7 @@ from talekeeper.manifest.declared import Namespace
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import reopen, reopen_ending_at
 from talekeeper.story.lineage import branches_below
-from talekeeper.story.reading import COLUMNS, STANDS_SOMEWHERE, view
+from talekeeper.story.reading import BLANK, COLUMNS, STANDS_SOMEWHERE, view
 from talekeeper.story.views import Address, Coordinate, Record
 from talekeeper.story.writing import Target, Version, write_version
 
@@ -46,7 +46,7 @@ def _made_from(tx: Tx, address: Address, holding: set[int], where: str, params: 
 def _withdraw(core: Core, tx: Tx, record: Record) -> None:
     namespace = Namespace(record.plugin, record.namespace, version=record.version)
     place = Target(namespace, record.scope, record.coordinate, record.coordinate, record.coordinate, person=False)
-    write_version(core, tx, place, Version(record.key, "null", withdrawn=True), record)
+    write_version(core, tx, place, Version(record.key, BLANK, withdrawn=True), record)
 
 
 def _mark(tx: Tx, record: Record) -> None:

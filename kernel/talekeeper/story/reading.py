@@ -20,6 +20,9 @@ from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, S
 Order = Literal["oldest", "newest", "key"]
 """By place in the story and then time of writing, the same backwards, or by key."""
 
+BLANK = "null"
+"""The value of a withdrawal, and of what was forgotten."""
+
 COLUMNS = (
     "r.workspace, r.session, r.preset, r.plugin, r.namespace, r.key, r.revision, r.branch, r.depth, r.value, "
     "r.created, r.turn, r.turn_from, r.range_start, r.range_end, r.job, r.version, r.person, r.withdrawn, r.forgotten, "

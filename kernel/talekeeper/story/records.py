@@ -7,15 +7,17 @@ method takes part in the caller's transaction when `tx` is given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
 from talekeeper.search.passage import Kind
-from talekeeper.story import reading
+from talekeeper.story import reading, rewriting
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import reopen
 from talekeeper.story.names import check_name
-from talekeeper.story.reading import IN_NAMESPACE, Order, Page
+from talekeeper.story.reading import BLANK, IN_NAMESPACE, Order, Page
 from talekeeper.story.validation import check_value
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session
 from talekeeper.story.writing import (
@@ -32,7 +34,6 @@ from talekeeper.story.writing import (
 Found = list[Record]
 """Named here because the class below has a method called list."""
 
-_BLANK = "null"
 _MOST = 1_000
 
 
@@ -131,7 +132,7 @@ class Records:
         def withdraw(tx: Tx) -> Record:
             place = target(tx, namespace, scope, at, person=person)
             before = self._live(tx, place, key)
-            written = write_version(self._core, tx, place, Version(key, _BLANK, withdrawn=True), before)
+            written = write_version(self._core, tx, place, Version(key, BLANK, withdrawn=True), before)
             everywhere = person or written.coordinate == before.coordinate
             if redo and everywhere and before.derived is not None and before.derived.job:
                 address = Address(scope.workspace, scope.session)
@@ -176,7 +177,7 @@ class Records:
             blanked = tx.run(
                 "UPDATE record AS r SET value = ?, withdrawn = 1, forgotten = 1, source_edited = 0 "
                 f"WHERE {IN_NAMESPACE} AND r.key = ? AND r.forgotten = 0",
-                (_BLANK, *reading.namespace_params(namespace, scope), key),
+                (BLANK, *reading.namespace_params(namespace, scope), key),
             )
             if not blanked:
                 raise NotFound(f"there is no record {key!r}", where=namespace.path)
@@ -230,6 +231,19 @@ class Records:
         """Every version of the key on whatever branch, oldest first; forgotten ones without their value."""
         check_scope(namespace, scope)
         return self._core.read(lambda tx: reading.versions(tx, namespace, scope, key), tx)
+
+    def outdated(self, workspace: str, namespace: Namespace, limit: int = 100, *, tx: Tx | None = None) -> Found:
+        """Versions with a value, anywhere in the workspace, that are older than the namespace's version."""
+        return self._core.read(lambda tx: rewriting.outdated(tx, workspace, namespace, limit), tx)
+
+    def rewrite(self, namespace: Namespace, changes: Sequence[tuple[Record, object]], *, tx: Tx | None = None) -> int:
+        """Gives versions, as `outdated` read them, new values where they stand, in the namespace's version.
+
+        The namespace's search table counts from then on. One forgotten or rewritten meanwhile is left; gives how many
+        were not. Raises `ParameterError` naming the first record whose value does not fit, and writes nothing then.
+        """
+        checked = rewriting.documents(namespace, changes)
+        return self._core.write(lambda tx: rewriting.rewrite(self._core, tx, namespace, checked), tx, "rewrite records")
 
     def _live(self, tx: Tx, place: Target, key: str) -> Record:
         found = reading.standing(tx, place.namespace, place.scope, place.line, key)

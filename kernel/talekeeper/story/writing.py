@@ -16,7 +16,7 @@ from talekeeper.story.declared import search_table
 from talekeeper.story.lineage import anchor, line_to
 from talekeeper.story.messages import at_place, between
 from talekeeper.story.passages import record_passage
-from talekeeper.story.reading import IN_NAMESPACE, Page, counted, listed, namespace_params
+from talekeeper.story.reading import BLANK, IN_NAMESPACE, Page, counted, listed, namespace_params
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
 
 _INSERT = (
@@ -134,7 +134,7 @@ def make_room(core: Core, tx: Tx, target: Target) -> None:
             cure="withdraw some first",
         )
     place = Target(namespace, scope, target.line, target.here, target.here, person=False)
-    write_version(core, tx, place, Version(victims[0].key, "null", withdrawn=True), victims[0])
+    write_version(core, tx, place, Version(victims[0].key, BLANK, withdrawn=True), victims[0])
 
 
 def is_written(tx: Tx, target: Target, dedupe: str) -> bool:
