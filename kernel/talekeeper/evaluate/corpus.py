@@ -20,7 +20,7 @@ RECORDS = Namespace(
 )
 """A namespace of the kernel's own, where a set's lines are records."""
 
-_BATCH = 500
+_BATCH = 100
 
 
 def load(home: Home, one: QuestionSet) -> None:
