@@ -5,7 +5,7 @@
 1. A turn (two messages, a job row, the index) against a bare `BEGIN IMMEDIATE; 3 inserts; COMMIT` of the same texts,
    asked in turn on the same disk, with `synchronous` FULL and OFF. Goal: at most 3.
 2. The last 50 messages of a session of 2,000 turns, each retried once, against one never retried. Goal: at most 2.
-3. Eight processes of 50 turns each on one file, while a neighbour holds the database for 3 s. Goal: none lost or failed.
+3. Eight processes of 50 turns each on one file, while a neighbour holds it for 3 s. Goal: none lost, none failed.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ RETRIED_TURNS = 2_000
 HOLD = 3.0
 ASK = "I follow Mira down to the harbour and ask the old guard about the silver key."
 ANSWER = (
-    "The guard looks at the lantern for a long time before he answers. He says that the key was under the third step of "
-    "the bell tower until the storm, and that nobody has climbed the tower since. Mira asks him twice; he only shrugs, "
-    "and the rain goes on falling on the boats."
+    "The guard looks at the lantern for a long time before he answers. He says that the key was under the third step "
+    "of the bell tower until the storm, and that nobody has climbed the tower since. Mira asks him twice; he only "
+    "shrugs, and the rain goes on falling on the boats."
 )
 
 

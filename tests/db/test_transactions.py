@@ -242,3 +242,29 @@ def test_every_statement_can_be_traced(db: Database) -> None:
         "INSERT INTO workspace(workspace, title, created) VALUES ('a', '', '')",
         "SELECT workspace FROM workspace ORDER BY workspace",
     ]
+
+
+def test_a_log_that_only_grows_is_spoken_of(
+    open_database: OpenDatabase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    reading, writing = open_database(), open_database()
+    monkeypatch.setattr("talekeeper.db.database.LOG_CONCERN", 1 << 20)
+    monkeypatch.setattr("talekeeper.db.database._LOOK_AT_LOG", 10)
+
+    def put_long(number: int) -> None:
+        row = (f"w{number}", "x" * 40_000)
+        sql = "INSERT INTO workspace(workspace, title, created) VALUES (?, ?, '')"
+        writing.write(lambda tx: tx.run(sql, row), name="put")
+
+    def grow(tx: Tx) -> None:
+        names(tx)
+        for number in range(40):
+            other = threading.Thread(target=put_long, args=(number,))
+            other.start()
+            other.join()
+
+    assert writing.log_concern() == ""
+    reading.read(grow)
+
+    assert "some program never stops reading" in writing.log_concern()
+    assert "the write-ahead log has grown to 1 MB" in caplog.text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
 import pytest
-from talekeeper.db import Database, Tx
+from talekeeper.db import Database, Lease, Leases, Tx
 from talekeeper.manifest.declared import Namespace
 from talekeeper.story import Address, Draft, Scope, Story
 
@@ -106,5 +106,31 @@ def test_adding_to_a_namespace_costs_the_same_however_full_it_is(story: Story, s
 
         story.write(fill, name="fill")
         costs.append(steps(partial(story.records.add, unsearched, scope, {"text": "another"})))
+
+    assert costs[1] <= 2 * costs[0]
+
+
+def test_a_job_costs_the_same_however_long_the_ledger_is(
+    story: Story, steps: Steps, leases: Leases, address: Address
+) -> None:
+    (message,) = story.append(address, [Draft("player", "x")])
+    costs: list[int] = []
+
+    def one_more(work: Callable[..., None], names: Iterator[str]) -> None:
+        story.write(partial(work, name=next(names)), name="work")
+
+    for size in (2, 300):
+        with leases.hold("w", "jobs") as lease:
+
+            def work(tx: Tx, name: str, lease: Lease = lease) -> None:
+                story.jobs.enqueue(address, "memory", name, message.coordinate, start=0, tx=tx)
+                job = story.jobs.claim(address, lease, tx=tx)
+                assert job is not None
+                story.jobs.succeed(address, job.id, lease, tx=tx)
+
+            for number in range(size):
+                story.write(partial(work, name=f"kind {size} {number}"), name="work")
+            names = (f"last {size} {number}" for number in range(9))
+            costs.append(steps(partial(one_more, work, names)))
 
     assert costs[1] <= 2 * costs[0]

@@ -34,6 +34,8 @@ from talekeeper.errors import StoreError
 T = TypeVar("T")
 
 WAIT = 30.0  # seconds a write waits for other processes before it gives up
+LOG_CONCERN = 256 << 20  # bytes; four times what is kept of the log after a checkpoint
+_LOOK_AT_LOG = 256  # writes between looks at the log
 _LOOK = 1.0  # seconds of waiting after which the holder is named in a warning
 _NULL = re.compile(r"NULL value in (\w+)\.(\w+)")
 _log = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ class Database:
         self._pid = os.getpid()
         self._idle: list[Connection] = []
         self._mutex = threading.Lock()
+        self._writes = 0
         self._trace: Callable[[str], None] | None = None
         self._note = _HolderNote(path)
 
@@ -84,7 +87,11 @@ class Database:
         """
         ensure_outside_write(f"the write '{name}'")
         with self._gate.turn():
-            return self._until_free(fn, name)
+            result = self._until_free(fn, name)
+            self._writes += 1
+            if self._writes % _LOOK_AT_LOG == 0 and (concern := self.log_concern()):
+                _log.warning("%s", concern)
+            return result
 
     def read(self, fn: Callable[[Tx], T]) -> T:
         """Runs `fn` on one snapshot: what others commit meanwhile is not seen."""
@@ -133,6 +140,16 @@ class Database:
         """Bytes of the file and of its write-ahead log."""
         log = self.path.with_name(self.path.name + "-wal")
         return self.path.stat().st_size, log.stat().st_size if log.exists() else 0
+
+    def log_concern(self) -> str:
+        """What there is to say about the size of the write-ahead log; empty while it is as it should be."""
+        _, log = self.sizes()
+        if log < LOG_CONCERN:
+            return ""
+        return (
+            f"{self.path}: the write-ahead log has grown to {log >> 20} MB, because some program never stops reading; "
+            "close programs that have this home open"
+        )
 
     def trace(self, callback: Callable[[str], None] | None) -> None:
         """Shows `callback` every statement from now on, values filled in; None stops it."""

@@ -159,7 +159,8 @@ def reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reaso
 def due_sessions(tx: Tx, workspace: str, now: str) -> list[str]:
     """Sessions of a workspace with work that may be due, the longest waiting first."""
     rows = tx.rows(
-        f"SELECT session FROM job WHERE workspace = ? AND {_OPEN} AND attempts < ? AND coalesce(not_before, '') <= ? GROUP BY session ORDER BY min(updated)",
+        f"SELECT session FROM job WHERE workspace = ? AND {_OPEN} AND attempts < ? AND coalesce(not_before, '') <= ? "
+        "GROUP BY session ORDER BY min(updated)",
         (workspace, MAX_ATTEMPTS, now),
     )
     return [row[0] for row in rows]
