@@ -287,6 +287,30 @@ def test_whoever_comes_too_late_to_merge_does_nothing(
     assert count(db, "dead") == 0
 
 
+def test_a_removal_while_the_tail_is_flushed_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+    db: Database,
+    index: Index,
+    part: int,
+    add: Callable[[int, int], None],
+    remove: Callable[..., None],
+) -> None:
+    add(0, 256)
+    next_flush = segments.next_flush
+
+    def flush_slowly(tx: Tx, part: int) -> segments.Flush | None:
+        made = next_flush(tx, part)
+        monkeypatch.setattr(maintenance, "next_flush", next_flush)
+        remove(200)
+        return made
+
+    monkeypatch.setattr(maintenance, "next_flush", flush_slowly)
+    index.maintain(db)
+
+    assert sizes(db) == [(0, 255)]
+    assert ask(db, index, part).searched == 255
+
+
 def test_a_removal_while_segments_are_combined_is_kept(
     monkeypatch: pytest.MonkeyPatch,
     db: Database,

@@ -18,6 +18,7 @@ from talekeeper.search.segments import (
     Segment,
     combine,
     flush,
+    next_flush,
     read_segments,
     replace,
 )
@@ -38,7 +39,8 @@ def maintain(db: Database, part: int | None) -> None:
     """Flushes and merges one partition, or all that need it, and deletes what is no longer used."""
     due = [part] if part is not None else [row[0] for row in db.read(_due)]
     for one in due:
-        while db.write(partial(flush, part=one), name="index flush"):
+        while (change := db.read(partial(next_flush, part=one))) is not None:
+            db.write(partial(flush, part=one, change=change), name="index flush")
             _merge_all(db, one, _run_of_a_level)
         _merge_all(db, one, _mostly_dead)
         if db.read(partial(_must_purge, part=one)):
@@ -74,8 +76,6 @@ def _purged(tx: Tx, part: int) -> None:
 
 
 def _merge_all(db: Database, part: int, choose: Callable[[Tx, int], Choice | None]) -> None:
-    """Reads and combines outside of the write: segments never change, and `replace` looks whether they are there."""
-
     def prepare(tx: Tx) -> Replacement | None:
         choice = choose(tx, part)
         return None if choice is None else combine(tx, part, *choice)

@@ -1,4 +1,8 @@
-"""Segments as they are written: from the tail (`flush`), or out of other segments (`combine`, then `replace`)."""
+"""Segments as they are written: from the tail, or out of other segments.
+
+Either is made first (`next_flush`, `combine`), reading a snapshot, and then written (`flush`, `replace`) in a
+transaction that looks whether it still holds: most of the work is done while nobody waits.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +58,16 @@ class NewSegment:
 
 
 @dataclass(frozen=True, slots=True)
+class Flush:
+    """A segment for passages `lo` to `hi` - 1 of the tail, None where all were removed, as of `removals` tombstones."""
+
+    lo: int
+    hi: int
+    removals: int
+    new: NewSegment | None
+
+
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """A new segment for old ones, without the passages whose removals are listed."""
 
@@ -68,27 +82,35 @@ def read_segments(tx: Tx, part: int) -> list[Segment]:
     return [Segment(*row) for row in rows]
 
 
-def flush(tx: Tx, part: int) -> bool:
-    """Makes a segment of the oldest passages of the tail once 256 numbers are given out; says whether it did.
+def next_flush(tx: Tx, part: int) -> Flush | None:
+    """Makes a segment of the oldest passages of the tail once 256 numbers are given out; only reads.
 
     A tail of 2,048 becomes a segment of the next level at once, which spares an import a merge.
     """
-    row = tx.one("SELECT docs, settled FROM part WHERE id = ?", (part,))
+    row = tx.one("SELECT docs, settled, removals FROM part WHERE id = ?", (part,))
     if row is None or row[0] - row[1] < FLUSH:
-        return False
-    docs, settled = row
+        return None
+    docs, settled, removals = row
     level = 1 if docs - settled >= FLUSH * FAN else 0
     hi = settled + FLUSH * FAN**level
     rows = tx.rows(_TAIL, (part, hi))
-    alike = [row for row in rows if row[-1] == rows[0][-1]]
-    if len(alike) < len(rows):  # a segment holds the terms of one tokeniser only
-        rows = rows[: next(i for i, row in enumerate(rows) if row[-1] != rows[0][-1])]
+    other = next((i for i, row in enumerate(rows) if row[-1] != rows[0][-1]), None)
+    if other is not None:  # a segment holds the terms of one tokeniser only
+        rows = rows[:other]
         hi = rows[-1][0] + 1
-    if rows:
-        _insert(tx, part, _from_tail(rows, settled, hi, level))
-    tx.run("DELETE FROM tail WHERE part = ? AND doc < ?", (part, hi))
-    tx.run("DELETE FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, settled, hi))
-    tx.run("UPDATE part SET settled = ? WHERE id = ?", (hi, part))
+    return Flush(settled, hi, removals, _from_tail(rows, settled, hi, level) if rows else None)
+
+
+def flush(tx: Tx, part: int, change: Flush) -> bool:
+    """Writes what `next_flush` made; False, with nothing done, if passages were flushed or removed meanwhile."""
+    row = tx.one("SELECT settled, removals FROM part WHERE id = ?", (part,))
+    if row != (change.lo, change.removals):
+        return False
+    if change.new is not None:
+        _insert(tx, part, change.new)
+    tx.run("DELETE FROM tail WHERE part = ? AND doc < ?", (part, change.hi))
+    tx.run("DELETE FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, change.lo, change.hi))
+    tx.run("UPDATE part SET settled = ? WHERE id = ?", (change.hi, part))
     _renew(tx, part)
     return True
 
