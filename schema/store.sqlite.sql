@@ -154,10 +154,10 @@ CREATE TABLE part (
 
 CREATE TABLE part_source (
     part INTEGER NOT NULL,
-    id INTEGER NOT NULL, -- 0 is messages
     kind INTEGER NOT NULL,
     plugin TEXT NOT NULL,
     namespace TEXT NOT NULL,
+    id INTEGER NOT NULL, -- 0 is messages
     PRIMARY KEY (part, kind, plugin, namespace)
 ) STRICT, WITHOUT ROWID;
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -37,7 +36,6 @@ WAIT = 30.0  # seconds a write waits for other processes before it gives up
 LOG_CONCERN = 256 << 20  # bytes; four times what is kept of the log after a checkpoint
 _LOOK_AT_LOG = 256  # writes between looks at the log
 _LOOK = 1.0  # seconds of waiting after which the holder is named in a warning
-_NULL = re.compile(r"NULL value in (\w+)\.(\w+)")
 _log = logging.getLogger(__name__)
 
 
@@ -97,9 +95,9 @@ class Database:
         """Runs `fn` on one snapshot: what others commit meanwhile is not seen."""
         ensure_outside_write("a read of its own")
         with self._reader() as connection, self._explained():
-            connection.execute("BEGIN")
             tx = SqliteTx(connection)
             try:
+                connection.execute("BEGIN")
                 return fn(tx)
             finally:
                 tx.end()
@@ -125,7 +123,7 @@ class Database:
             faults = [row[0] for row in connection.execute("PRAGMA integrity_check(100)") if row[0] != "ok"]
             strays = connection.execute("PRAGMA foreign_key_check").fetchall()
             return [
-                *(fault for fault in faults if not _is_false_alarm(connection, fault)),
+                *faults,
                 *(f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in strays),
             ]
 
@@ -186,10 +184,10 @@ class Database:
                 _log.warning("the write '%s' is waiting for %s", name, self._note.read())
 
     def _attempt(self, connection: Connection, fn: Callable[[Tx], T], name: str) -> T:
-        connection.execute("BEGIN IMMEDIATE")
         tx = SqliteTx(connection)
-        started = time.monotonic()
         try:
+            connection.execute("BEGIN IMMEDIATE")
+            started = time.monotonic()
             with write_open(name):
                 self._note.write(name)
                 result = fn(tx)
@@ -236,16 +234,6 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise explain(error, self.path) or error from error
-
-
-def _is_false_alarm(connection: Connection, fault: str) -> bool:
-    """SQLite up to 3.40 reports NULLs in a WITHOUT ROWID table whose key is not its first columns."""
-    found = _NULL.fullmatch(fault)
-    if found is None:
-        return False
-    table, column = found.groups()
-    sql = f'SELECT 1 FROM "{table}" WHERE "{column}" IS NULL LIMIT 1'  # noqa: S608 -- names from SQLite itself
-    return connection.execute(sql).fetchone() is None
 
 
 class _HolderNote:
