@@ -51,7 +51,7 @@ class Models:
         )
 
     def client(self, name: str, *, clock: Clock, means: Means | None = None) -> Client:
-        """A client for the slot's work; raises `NoModel` when there is none. Opens no connection."""
+        """A client for the slot's work, to be kept; raises `NoModel` when there is none. Opens no connection."""
         from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpx, which no-model mode never needs
 
         slot = self.slot(name)
