@@ -51,7 +51,6 @@ def start_at(path: Path, version: int) -> None:
     path.touch(mode=0o600)
     connection = connect(path)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute("PRAGMA journal_mode = WAL")
     for step in migrations()[:version]:
         connection.executescript(step.sql)
     connection.execute(f"PRAGMA user_version = {version}")

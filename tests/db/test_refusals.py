@@ -259,3 +259,28 @@ def test_a_database_others_could_read_is_made_private(filled: Path, clock: Fixed
 
 def test_the_file_says_whose_it_is(filled: Path) -> None:
     assert int.from_bytes(filled.read_bytes()[68:72], "big") == APPLICATION_ID
+
+
+@pytest.mark.parametrize("name", ["a b", "100% #1?", "北塔", "it's", "-dash"])
+def test_any_folder_name_will_do(tmp_path: Path, clock: FixedClock, name: str) -> None:
+    (tmp_path / name).mkdir()
+    path = tmp_path / name / "talekeeper.sqlite"
+
+    for _ in range(2):
+        db = Database.open(path, clock=clock)
+        db.read(titles)
+        db.close()
+
+    assert path.exists()
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_copy_that_lost_its_journal_mode_gets_it_back(filled: Path, clock: FixedClock) -> None:
+    connection = sqlite3.connect(filled)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+
+    db = Database.open(filled, clock=clock)
+
+    assert db.read(lambda tx: tx.rows("PRAGMA journal_mode")) == [("wal",)]
+    db.close()

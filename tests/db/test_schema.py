@@ -60,7 +60,7 @@ def test_a_table_without_rowid_has_its_key_columns_first(db: Database) -> None:
         assert places[: max(places)] == list(range(1, max(places) + 1)), name
 
 
-@pytest.mark.parametrize("start", range(len(migrations())), ids=lambda start: f"from {start} migrations")
+@pytest.mark.parametrize("start", [pytest.param(number, id=f"from {number}") for number in range(len(migrations()))])
 def test_migrating_from_every_earlier_version_gives_the_same_schema(
     path: Path, open_database: Callable[[], Database], start: int
 ) -> None:

@@ -7,7 +7,6 @@ import sqlite3
 import stat
 from pathlib import Path
 from typing import Literal, cast
-from urllib.parse import quote
 
 from talekeeper.db.connection import Connection
 from talekeeper.db.faults import explain, undecodable
@@ -80,7 +79,7 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
     from sqlite_utils import Database as SqliteUtils  # noqa: PLC0415 -- brings numpy; only who opens a database pays
 
     raw = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?mode=rw",
+        f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
         timeout=wait,
         isolation_level=None,
@@ -92,6 +91,9 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
         for pragma in _pragmas(synchronous, writable=writable):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        # The mode stays in the file, but a copy made by other means may have lost it.
+        if writable and connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            connection.execute("PRAGMA journal_mode = WAL")
     except BaseException:
         raw.close()
         raise

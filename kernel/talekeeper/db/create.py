@@ -37,9 +37,7 @@ def create(path: Path) -> None:
 def _build(draft: Path) -> None:
     connection = connect(draft, synchronous="OFF")  # nobody sees the draft before it is synced and published
     try:
-        # Both go into the header and stay: every later connection finds them.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute("PRAGMA journal_mode = WAL")
         migrate(connection, draft)
     finally:
         connection.close()

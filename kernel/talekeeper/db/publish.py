@@ -30,7 +30,7 @@ def draft_of(target: Path) -> Generator[Path, None, None]:
 
 def publish(draft: Path, target: Path) -> None:
     """Gives the finished draft its name; raises `FileExistsError` when somebody else has taken it."""
-    _sync(draft)
+    _sync(draft, os.O_RDWR)
     try:
         os.link(draft, target)
     except OSError as error:
@@ -41,11 +41,11 @@ def publish(draft: Path, target: Path) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from error
         draft.rename(target)
     if os.name == "posix":
-        _sync(target.parent)
+        _sync(target.parent, os.O_RDONLY)
 
 
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _sync(path: Path, mode: int) -> None:
+    handle = os.open(path, mode)
     try:
         os.fsync(handle)
     finally:
