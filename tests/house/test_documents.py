@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,21 +25,6 @@ def test_ci_runs_the_set_up_commands_that_the_readme_shows(root: Path) -> None:
 
     assert [name for name, _ in shown] == ["run", "test"]
     assert run.stdout == "".join(command for _, command in shown)
-
-
-def test_the_readme_shows_what_the_demo_prints(root: Path, tmp_path: Path) -> None:
-    readme = (root / "README.md").read_text("utf-8")
-    shown = readme.split("<!-- demo:output -->\n```text\n")[1].split("```")[0].splitlines()
-    environment = os.environ | {"TALEKEEPER_HOME": str(tmp_path), "NO_COLOR": "1", "PYTHONUTF8": "1"}
-
-    run = subprocess.run(
-        [sys.executable, "-c", "from talekeeper.cli import main; main()", "demo"],
-        env=environment,
-        capture_output=True,
-        check=True,
-    )
-
-    assert [line for line in shown if line not in {"…", *run.stdout.decode("utf-8").splitlines()}] == []
 
 
 def test_the_map_of_rooms_is_the_contract_on_imports(root: Path, kernel: Path, pyproject: dict[str, Any]) -> None:
