@@ -14,9 +14,8 @@ import pytest
             "from pathlib import Path; from talekeeper.models import open_models; open_models(Path('nowhere'))",
             {"httpx", "httpcore", "pydantic", "jsonschema"},
         ),
-        ("import talekeeper.testing", {"httpx", "pydantic", "jsonschema", "pytest", "sqlite3"}),
     ],
-    ids=["the rooms", "no-model mode", "the scripted server"],
+    ids=["the rooms", "no-model mode"],
 )
 def test_what_is_not_used_is_not_loaded(code: str, absent: set[str]) -> None:
     shown = f"import sys; {code}; print(*{{name.partition('.')[0] for name in sys.modules}})"
