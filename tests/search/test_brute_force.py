@@ -25,7 +25,7 @@ from talekeeper.db import Database, Tx
 from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source
 from talekeeper.text import Terms, document_terms, query_terms
 
-K1, B = 0.9, 0.4
+K1, B = 0.9, {Kind.MESSAGE: 0.4, Kind.RECORD: 0.75}
 BEST, REACH, MOST = 20, 3, 0.8
 LENT = {
     away: share * 0.6 ** (abs(away) - 1)
@@ -154,7 +154,7 @@ def oracle_scores(passages: Sequence[Passage], terms: Sequence[str]) -> list[flo
     corpus = [[term for term, tf in one.terms.counts.items() for _ in range(tf)] for one in passages]
     if not any(corpus):
         return [0.0] * len(passages)
-    engine = BM25Okapi(corpus, k1=K1, b=B)
+    engine = BM25Okapi(corpus, k1=K1, b=B[passages[0].kind])
     df = Counter(term for words in corpus for term in set(words))
     engine.idf = {term: idf(len(corpus), df[term]) for term in df}
     return [float(score) for score in engine.get_scores(terms)]
@@ -165,7 +165,8 @@ def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str]) 
     others = [(passages[at + away], share) for away, share in LENT.items() if 0 <= at + away < len(passages)]
     average = sum(one.terms.length for one in passages) / len(passages) * (1 + sum(LENT.values()))
     length = passages[at].terms.length + sum(share * one.terms.length for one, share in others)
-    norm = K1 * (1 - B + B * length / average)
+    b = B[Kind.MESSAGE]
+    norm = K1 * (1 - b + b * length / average)
     score, near = 0.0, set[str]()
     for term in terms:
         own = passages[at].terms.counts.get(term, 0)

@@ -54,9 +54,8 @@ def _of_field(number: int, field: Field, best: Shortlist) -> Shortlist:
     near = np.minimum(_lent(words, rows, around, len(along)), MOST)
     length = (lengths[rows] + _lent(lengths, rows, around, len(along)))[:, 0]
     average = best.statistics.average * (1 + sum(BEFORE) + sum(AFTER))
-    return score_rows(
-        number, field, along[around], norm(length, average), words[rows], near, best.terms, best.statistics
-    )
+    norms = norm(length, average, best.statistics.b)
+    return score_rows(number, field, along[around], norms, words[rows], near, best.terms, best.statistics)
 
 
 def _within(places: Positions, reach: int, size: int) -> Positions:

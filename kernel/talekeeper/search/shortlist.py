@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Ints, Positions
-from talekeeper.search.bm25 import Chunk, Statistics, frequencies, norm, rough_scores, weigh
+from talekeeper.search.bm25 import B_RECORDS, B, Chunk, Statistics, frequencies, norm, rough_scores, weigh
 from talekeeper.search.leaders import leaders
 from talekeeper.search.passage import Kind
 from talekeeper.search.scope import Scope, label_of
@@ -95,6 +95,7 @@ def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str]) -
         sum(field.scope.counts[kind] for field in fields),
         sum(field.scope.lengths[kind] for field in fields),
         {term: sum(len(chunk[0]) for field in fields for chunk in field.chunks.get(term, ())) for term in terms},
+        B if kind is Kind.MESSAGE else B_RECORDS,
     )
 
 
@@ -131,7 +132,7 @@ def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Sta
         rough *= weights
     position = leaders(rough, k)
     own = frequencies(field.chunks, terms, position)
-    norms = norm(field.state.columns.length[position], statistics.average)
+    norms = norm(field.state.columns.length[position], statistics.average, statistics.b)
     return score_rows(number, field, position, norms, own, np.zeros_like(own), terms, statistics)
 
 
