@@ -19,7 +19,16 @@ from talekeeper.plugins.states import State
 from talekeeper.plugins.survey import survey
 
 GOOD = sorted(Path(__file__).parent.glob("good/*"))
+# fmt: off - one to a line they would fill a page
 SCRAPS = [
+    "",
+    " ",
+    "\n",
+    "\r",
+    "\t",
+    "\0",
+    "\ufeff",
+    "\u202e",
     "\\",
     "\\u0000",
     "\\ud800",
@@ -42,6 +51,9 @@ SCRAPS = [
     "0",
     "-1",
     "1.0",
+    "9" * 20,
+    "9" * 5000,
+    "1979-05-27 07:32:00",
     "2024-01-01",
     "[]",
     "{}",
@@ -50,6 +62,7 @@ SCRAPS = [
     "é",
     "漢字",
     "🦉",
+    "x" * 300,
     "../",
     "/",
     "C:\\\\",
@@ -57,15 +70,17 @@ SCRAPS = [
     "-",
     "*",
     "**",
-    "[plugin]",
-    "[x]",
     "text",
     "search",
     "schema",
     "contributes.data",
+    "[plugin]\n",
+    "[x]\n",
+    "api = 2\n",
+    "limit = 1\n",
+    'on-limit = "oldest"\n',
 ]
-SCRAPS += ["", " ", "\n", "\r", "\t", "\0", "\ufeff", "\u202e", "9" * 20, "9" * 5000, "x" * 300, "1979-05-27 07:32:00"]
-SCRAPS += ["[plugin]\n", "[x]\n", "api = 2\n", "limit = 1\n", 'on-limit = "oldest"\n']
+# fmt: on
 
 
 @st.composite

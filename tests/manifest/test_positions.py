@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import tomli
@@ -46,18 +46,19 @@ class Writer:
     def one(self, choices: list[T]) -> T:
         return self.draw(st.sampled_from(choices))
 
+    def maybe(self) -> bool:
+        return self.draw(st.booleans())
+
     def table(self, table: dict[str, Any], path: tuple[str, ...]) -> str:
         pairs, headed = "", ""
         for key, value in table.items():
-            if is_table(value) and self.one([True, False]):
+            if is_table(value) and self.maybe():
                 headed += f"[{self.dotted((*path, key))}]{self.end()}{self.table(value, (*path, key))}"
-            elif _is_tables(value) and self.one([True, False]):
+            elif is_array(value) and _are_tables(value) and self.maybe():
                 for item in value:
                     headed += f"[[{self.dotted((*path, key))}]]{self.end()}{self.table(item, (*path, key))}"
-            elif is_table(value) and value and self.one([True, False]):
-                pairs += "".join(
-                    f"{self.dotted((key, inner))} = {self.value(item)}{self.end()}" for inner, item in value.items()
-                )
+            elif is_table(value) and value and self.maybe():
+                pairs += "".join(f"{self.dotted((key, it))} = {self.value(value[it])}{self.end()}" for it in value)
             else:
                 pairs += f"{self.blank()}{self.key(key)}{self.blank()}={self.blank()}{self.value(value)}{self.end()}"
         return pairs + headed
@@ -106,8 +107,8 @@ def _escaped(text: str) -> str:
     return '"' + "".join(f"\\U{ord(it):08x}" for it in text) + '"'
 
 
-def _is_tables(value: Any) -> bool:
-    return is_array(value) and bool(value) and all(is_table(it) for it in value)
+def _are_tables(value: list[Any]) -> bool:
+    return bool(value) and all(is_table(it) for it in value)
 
 
 @st.composite
@@ -116,10 +117,14 @@ def documents(draw: st.DrawFn) -> str:
 
 
 def _paths(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    steps: list[str | int] = [*value] if is_table(value) else [*range(len(value))] if is_array(value) else []
-    for step in steps:
-        yield (*path, step), value[step]
-        yield from _paths(value[step], (*path, step))
+    inner: Iterable[tuple[str | int, Any]] = ()
+    if is_table(value):
+        inner = value.items()
+    elif is_array(value):
+        inner = enumerate(value)
+    for step, item in inner:
+        yield (*path, step), item
+        yield from _paths(item, (*path, step))
 
 
 def _cut(text: str, span: Span) -> str:

@@ -67,7 +67,10 @@ def unknown(path: Path, meant: Path | None, keys: Keys, *, newer: bool) -> Findi
     what = "contribution point" if code is codes.UNKNOWN_POINT else "key"
     message = f"unknown {what} {quoted(name)} in {called(table)}"
     nearby = str(meant[-1]) if meant else nearest(name, known)
-    if nearby:
+    home = next((it for it in (("plugin",), ("contributes",)) if table == () and name in keys.of(it)), None)
+    if home:
+        hint = f"it belongs under {called(home)}"
+    elif nearby:
         hint = f'did you mean "{nearby}"?  {known.get(nearby, "")}'.strip()
     else:
         hint = f"expected {listed(sorted(known), 'or')}" if known and not newer else ""

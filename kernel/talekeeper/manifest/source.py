@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import tomli
@@ -33,6 +34,15 @@ _NESTING = re.compile(
     r"[A-Za-z0-9_-]+|"
     r"(?P<open>[\[{])|(?P<close>[\]}])",
     re.DOTALL,
+)
+
+
+_ABOUT = MappingProxyType(
+    {
+        "Cannot overwrite a value": "a key of this line stands in the same table before",
+        "Cannot declare": "a table of this name has been opened before",
+        "Duplicate inline table key": "a key of this line stands in the same table before",
+    }
 )
 
 
@@ -109,7 +119,8 @@ def _parse_text(text: str) -> Source:
 
 def _syntax(error: tomli.TOMLDecodeError, text: str) -> Finding:
     message = error.msg[:1].lower() + error.msg[1:]
-    return Finding(codes.SYNTAX, (), message, _syntax_hint(text, error.pos), span=_at(text, error.pos))
+    said = next((hint for start, hint in _ABOUT.items() if error.msg.startswith(start)), "")
+    return Finding(codes.SYNTAX, (), message, said or _syntax_hint(text, error.pos), span=_at(text, error.pos))
 
 
 def _syntax_hint(text: str, position: int) -> str:

@@ -1,0 +1,229 @@
+"""Schema files: found, read, valid, closed in themselves; and what they say of the properties search names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from talekeeper.manifest.plain_schema import plainly_valid
+from talekeeper.manifest.record_schema import properties, types
+from talekeeper.manifest.references import endless, resolve
+from talekeeper.manifest.schema_file import metaschema
+
+Found = Callable[..., list[str]]
+SCHEMA_USE = '[contributes.data.entries]\nschema = "it.json"\nsearch = { text = "body" }\n'
+
+_NAMES = """type properties required items enum const minLength maximum additionalProperties allOf anyOf not if $ref $defs
+$id $anchor $schema title default prefixItems pattern uniqueItems dependentRequired unevaluatedProperties format multipleOf
+minItems strange"""
+KEYWORDS = st.sampled_from(_NAMES.split())
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(
+        st.booleans(),
+        st.integers(-1, 3),
+        st.just(0.5),
+        st.none(),
+        st.sampled_from(
+            ["string", "object", "strin", "#", "#/$defs/a", "https://json-schema.org/draft/2020-12/schema", ""]
+        ),
+    ),
+    lambda it: st.lists(it, max_size=3) | st.dictionaries(KEYWORDS | st.sampled_from(["a", "b"]), it, max_size=4),
+    max_leaves=10,
+)
+SCHEMAS = st.dictionaries(KEYWORDS, VALUES, max_size=4)
+
+
+def published_takes(schema: Any) -> bool:
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        return False
+    return True
+
+
+@given(SCHEMAS)
+def test_the_merged_metaschema_says_what_the_published_one_says(schema: Any) -> None:
+    assert metaschema().is_valid(schema) == published_takes(schema)
+
+
+@given(SCHEMAS)
+def test_what_is_plainly_valid_is_valid(schema: Any) -> None:
+    assert not plainly_valid(schema) or published_takes(schema)
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("good/**/*.json")), ids=lambda it: it.name)
+def test_the_schemas_of_the_good_manifests_are_valid_whoever_is_asked(path: Path) -> None:
+    schema = json.loads(path.read_text(encoding="utf-8"))
+
+    assert published_takes(schema)
+    assert metaschema().is_valid(schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        ("{", "TK303", "it.json:1:2 is not JSON"),
+        ('{"type": "object", "type": "object"}', "TK303", 'it.json has the key "type" twice'),
+        ('{"const": NaN}', "TK303", "it.json has NaN"),
+        ("[" * 100_000, "TK303", "it.json is nested too deeply"),
+        ("9" * 5000, "TK303", "it.json has a number of thousands of digits"),
+        ("x" * 300_000, "TK303", "it.json is larger than"),
+        ('{"not": ' * 70 + "{}" + "}" * 70, "TK304", "it.json is nested more than 64 levels deep"),
+        ("[]", "TK305", "it.json holds a list"),
+        ("true", "TK305", "it.json holds true"),
+        ('{"type": "array"}', "TK305", 'it.json has type "array" at its top'),
+        ('{"properties": {}}', "TK305", "it.json has no type at its top"),
+        ('{"type": "object", "required": ["a", "a"]}', "TK304", "it.json#/required: "),
+        ('{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}', "TK304", "it.json is written for"),
+        ('{"type": "object", "$ref": "other.json"}', "TK306", "outside itself"),
+        ('{"type": "object", "$ref": "#/$defs/none"}', "TK306", "which is not there"),
+        ('{"type": "object", "$ref": "#none"}', "TK306", "which is not there"),
+        ('{"type": "object", "allOf": [{"anyOf": [{"$ref": "#"}]}]}', "TK306", "refers to itself without end"),
+        ('{"type": "object", "patternProperties": {"^(a+)+$": {}}}', "TK313", "it.json has a regular expression"),
+    ],
+)
+def test_what_is_wrong_with_a_schema_file_is_told_by_its_code(
+    found: Found, head: str, text: str, code: str, says: str
+) -> None:
+    told = [it for it in found(head + SCHEMA_USE, it_json=text) if "TK30" in it or "TK313" in it]
+
+    assert [it.split()[1] for it in told] == [code]
+    assert says in told[0]
+
+
+def test_a_schema_that_is_not_utf8_is_told(found: Found, folder: Path, head: str) -> None:
+    (folder / "latin.json").write_bytes(b'{"title": "\xe9"}')
+
+    assert found(head + SCHEMA_USE.replace("it.json", "latin.json")) == ["7:10 TK303 latin.json is not UTF-8"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../entries.schema.json",
+        "a/../../x.json",
+        "..\\x.json",
+        "C:\\x.json",
+        "C:x.json",
+        "~/x.json",
+        "\\\\host\\x",
+    ],
+)
+def test_a_path_that_leaves_the_package_is_refused_as_text(found: Found, head: str, path: str) -> None:
+    told = found(head + SCHEMA_USE.replace('"it.json"', f"'{path}'"))
+
+    assert [it.split()[1] for it in told] == ["TK302"]
+
+
+def test_a_link_that_leaves_the_package_is_refused(found: Found, folder: Path, tmp_path: Path, head: str) -> None:
+    (tmp_path / "outside.json").write_text('{"type": "object"}', encoding="utf-8")
+    (folder / "it.json").symlink_to(tmp_path / "outside.json")
+    (folder / "inside.json").symlink_to(folder / "entries.schema.json")
+
+    outside = found(head + SCHEMA_USE)
+    inside = found(head + SCHEMA_USE.replace("it.json", "inside.json"))
+
+    assert outside == [
+        '7:10 TK302 "it.json" is not a path inside the package: a symbolic link leads out of the package'
+    ]
+    assert inside == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "fits"),
+    [
+        ({"type": "string"}, True),
+        ({"type": ["string", "null"]}, True),
+        ({"enum": ["a", "b"]}, True),
+        ({"const": "a"}, True),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, True),
+        ({"$ref": "#/$defs/text"}, True),
+        ({"allOf": [{"$ref": "#/$defs/text"}, {"minLength": 1}]}, True),
+        ({"type": "integer"}, False),
+        ({"type": ["string", "integer"]}, False),
+        ({"enum": ["a", 1]}, False),
+        ({"oneOf": [{"type": "string"}, {"type": "array"}]}, False),
+        ({}, False),
+        (True, False),
+    ],
+    ids=str,
+)
+def test_text_is_a_property_that_can_only_be_a_string(found: Found, head: str, declared: Any, *, fits: bool) -> None:
+    schema = {
+        "type": "object",
+        "required": ["body"],
+        "properties": {"body": declared},
+        "$defs": {"text": {"type": "string"}},
+    }
+
+    told = found(head + SCHEMA_USE, it_json=schema)
+
+    assert [it.split()[1] for it in told] == ([] if fits else ["TK308"])
+
+
+@pytest.mark.parametrize(
+    ("key", "declared", "fits"),
+    [
+        ("tags", {"type": "array", "items": {"type": "string"}}, True),
+        ("tags", {"type": ["array", "null"], "items": {"enum": ["a"]}}, True),
+        ("tags", {"type": "array"}, False),
+        ("tags", {"type": "string"}, False),
+        ("tags", {"type": "array", "items": {"type": "integer"}}, False),
+        ("when", {"type": "boolean"}, True),
+        ("when", {"type": "string"}, False),
+        ("time", {"type": "string", "format": "date"}, True),
+    ],
+)
+def test_tags_are_strings_and_when_is_a_boolean(
+    found: Found, head: str, key: str, declared: Any, *, fits: bool
+) -> None:
+    schema = {"type": "object", "required": ["body"], "properties": {"body": {"type": "string"}, "it": declared}}
+
+    told = found(head + SCHEMA_USE.replace('"body"', f'"body", {key} = "it"'), it_json=schema)
+
+    assert [it.split()[1] for it in told] == ([] if fits else ["TK308"])
+
+
+def test_properties_of_all_parts_of_a_record_count() -> None:
+    schema: dict[str, Any] = {
+        "allOf": [{"properties": {"a": {"type": "string"}}}, {"$ref": "#/$defs/more"}],
+        "properties": {"b": True},
+        "$defs": {"more": {"properties": {"c": {"$ref": "#/allOf/0/properties/a"}}}},
+    }
+
+    found = properties(schema)
+
+    assert set(found) == {"a", "b", "c"}
+    assert types(schema, found["c"]) == {"string"}
+
+
+def test_a_reference_leads_by_pointer_or_by_anchor() -> None:
+    schema = {"$defs": {"a/b": {"$anchor": "here"}}}
+
+    assert resolve(schema, "#/$defs/a~1b") is schema["$defs"]["a/b"]
+    assert resolve(schema, "#here") is schema["$defs"]["a/b"]
+    assert resolve(schema, "#") is schema
+    assert resolve(schema, "#/$defs/none") is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "never_ends"),
+    [
+        ({"$ref": "#"}, True),
+        ({"not": {"$ref": "#"}}, True),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}, True),
+        ({"properties": {"child": {"$ref": "#"}}}, False),
+        ({"items": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}, False),
+        ({"$defs": {"a": {"type": "string"}}, "allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}, False),
+    ],
+)
+def test_a_schema_that_asks_itself_about_the_same_value_never_ends(schema: dict[str, Any], *, never_ends: bool) -> None:
+    assert endless(schema) == never_ends

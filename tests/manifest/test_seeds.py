@@ -1,0 +1,108 @@
+"""Seed files: the reading of a line, and what is said of the files of a namespace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from talekeeper.manifest.package import Folder
+from talekeeper.manifest.seeds import SeedRow, rows, survey
+
+Found = Callable[..., list[str]]
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["body"],
+    "additionalProperties": False,
+    "properties": {"body": {"type": "string"}},
+}
+SEED = '[contributes.data.entries]\nschema = "entries.schema.json"\nsearch = { text = "body" }\nseed = "it.jsonl"\n'
+
+
+def lines(count: int) -> str:
+    return "".join(json.dumps({"id": f"line-{number}", "body": "It is told."}) + "\n" for number in range(count))
+
+
+def test_a_row_has_its_key_and_the_record_without_the_key() -> None:
+    raw = b'{"id": "harbour", "body": "Ice."}\r\n\n  \n{"body": "Fire.", "id": "mill"}'
+
+    assert list(rows(raw, SCHEMA)) == [
+        SeedRow(1, "harbour", {"body": "Ice."}),
+        SeedRow(4, "mill", {"body": "Fire."}),
+    ]
+
+
+def test_the_key_stays_in_a_record_whose_schema_has_it() -> None:
+    schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "id": {"type": "string"}}}
+
+    (row,) = rows(b'{"id": "harbour", "body": "Ice."}', schema)
+
+    assert row.value == {"id": "harbour", "body": "Ice."}
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b"{", "not JSON: Expecting property name"),
+        (b'{"id": "a", "body": NaN}', "not JSON: NaN is no number"),
+        (b'{"id": "\xff"}', "not JSON: it is not UTF-8"),
+        (b"[" * 100_000, "not JSON: it is nested too deeply"),
+        (b"[]", "not a JSON object"),
+        (b'{"body": "a"}', 'no text of 1 to 200 characters under "id"'),
+        (b'{"id": 7}', 'no text of 1 to 200 characters under "id"'),
+        (b'{"id": " "}', 'no text of 1 to 200 characters under "id"'),
+        (b'{"id": "a\\u0000"}', 'no text of 1 to 200 characters under "id"'),
+    ],
+    ids=["cut", "nan", "latin", "deep", "list", "none", "number", "blank", "nul"],
+)
+def test_a_line_that_is_no_record_says_why(line: bytes, fault: str) -> None:
+    (row,) = rows(line, SCHEMA)
+
+    assert row.fault.startswith(fault)
+
+
+def test_faults_are_told_with_file_and_line_and_the_first_five_only(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "x", "body": "1"}\n{"id": "y", "body": 2}\n', encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text('{"id": "x", "body": "1"}\n' + "[]\n" * 9, encoding="utf-8")
+
+    found = survey(Folder(tmp_path), ["a.jsonl", "b.jsonl"], SCHEMA)
+
+    assert found.faults == (
+        "a.jsonl:2: /body 2 is not of type 'string'",
+        'b.jsonl:1: "x" stands at a.jsonl:1 already',
+        "b.jsonl:2: not a JSON object",
+        "b.jsonl:3: not a JSON object",
+        "b.jsonl:4: not a JSON object",
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "count", "told"),
+    [
+        ("", 200, []),
+        ("", 201, ["9:8 TK312 the seed has 201 lines, at most 200 are loaded into a session"]),
+        ('scope = "workspace"\n', 201, []),
+        ('scope = "workspace"\nlimit = 10\n', 11, ["9:8 TK312 the seed has 11 lines, and limit is 10"]),
+    ],
+)
+def test_a_seed_is_no_longer_than_its_scope_takes(
+    found: Found, head: str, more: str, count: int, told: list[str]
+) -> None:
+    assert found(head + SEED + more, it_jsonl=lines(count)) == told
+
+
+def test_a_seed_that_is_a_folder_or_leads_out_is_no_seed(found: Found, folder: Path, head: str) -> None:
+    (folder / "it.jsonl").mkdir()
+
+    assert found(head + SEED) == ['9:8 TK310 no file in the package matches "it.jsonl"']
+
+
+def test_a_seed_behind_a_link_out_of_the_package_is_refused(
+    found: Found, folder: Path, tmp_path: Path, head: str
+) -> None:
+    (tmp_path / "outside.jsonl").write_text(lines(1), encoding="utf-8")
+    (folder / "it.jsonl").symlink_to(tmp_path / "outside.jsonl")
+
+    assert [it.split()[1] for it in found(head + SEED)] == ["TK302"]
