@@ -6,10 +6,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from talekeeper.db import Database, Tx
+from talekeeper.db import Database, Row, Tx
 from talekeeper.db.connect import APPLICATION_ID, connect
 from talekeeper.db.migrate import migrate, migrations
 from talekeeper.db.publish import PRIVATE
@@ -48,11 +49,15 @@ def test_the_golden_file_is_what_a_new_database_has() -> None:
     assert run.returncode == 0
 
 
+def table_info(name: str, tx: Tx) -> list[Row]:
+    return tx.rows(f"PRAGMA table_info({name})")
+
+
 def test_a_table_without_rowid_has_its_key_columns_first(db: Database) -> None:
     """SQLite up to 3.40 reports NULLs that are not there in any other, and a backup would be taken for damaged."""
     rows = db.read(lambda tx: tx.rows("SELECT name FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID'"))
 
-    keys = {name: db.read(lambda tx, name=name: tx.rows(f"PRAGMA table_info({name})")) for (name,) in rows}
+    keys = {name: db.read(partial(table_info, name)) for (name,) in rows}
 
     assert len(keys) > 10
     for name, columns in keys.items():
