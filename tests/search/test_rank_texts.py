@@ -22,15 +22,15 @@ def test_no_string_is_an_error(query: str, texts: list[str], limit: int | None, 
     assert set(terms(query)).issuperset(term for one in ranked for term in one.matched)
 
 
-def test_scores_are_the_indexs(db: Database, index: Index, part: int, record: Callable[..., Passage]) -> None:
+def test_scores_are_those_of_messages(db: Database, index: Index, part: int, message: Callable[..., Passage]) -> None:
     texts = ["Mira hid the silver key.", "The key is of iron.", "It rained all day and nobody came."]
-    db.write(lambda tx: [index.add(tx, part, record(text, str(i))) for i, text in enumerate(texts)], name="add")
-    query = Query(("Mira silver key",), (PartScope(part, {}),), (Source("lore", "entries"),))
+    db.write(lambda tx: [index.add(tx, part, message(text, i)) for i, text in enumerate(texts)], name="add")
+    query = Query(("Mira silver key",), (PartScope(part, {0: 9}),), (Source(),), neighbours=False)
 
     ranked = rank_texts("Mira silver key", texts)
 
     hits = db.read(lambda tx: index.search(tx, query)).hits
-    assert [(str(one.index), one.matched) for one in ranked] == [(hit.key, hit.matched) for hit in hits]
+    assert [(f"m{one.index}", one.matched) for one in ranked] == [(hit.key, hit.matched) for hit in hits]
     assert [one.score for one in ranked] == pytest.approx([hit.score for hit in hits])
 
 
