@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from talekeeper.clock import Clock, SystemClock
-from talekeeper.context import Imported, Rooms, importers_for, run_importer
+from talekeeper.context import Imported, Rooms, import_lore
 from talekeeper.db import Database, Leases
-from talekeeper.errors import InputError, NotFound, StoreUnusable, UserError
+from talekeeper.errors import StoreUnusable
 from talekeeper.ids import SortableIds
 from talekeeper.plugins import Host, Switches, switches
 from talekeeper.search import Index
@@ -80,21 +80,8 @@ class Home:
     def import_lore(
         self, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
     ) -> Imported:
-        """Reads a file of a plugin's kind into a session, with `plugin/importer` or the first that does not refuse it.
-
-        Raises `NotFound` when no plugin that works there claims such files, else what the importer raises.
-        """
-        names = [importer] if importer else importers_for(self.rooms, address, file.name)
-        refusals: list[str] = []
-        for name in names:
-            try:
-                return run_importer(self.rooms, address, name, file, replace=replace)
-            except UserError as refusal:
-                refusals.append(f"{name} says {refusal.what}")
-        if not refusals:
-            cure = "talekeeper plugins list shows which plugins there are"
-            raise NotFound("no plugin of the session reads such files", where=str(file), cure=cure)
-        raise InputError("; ".join(refusals), where=str(file))
+        """See `context.import_lore`."""
+        return import_lore(self.rooms, address, file, importer=importer, replace=replace)
 
     def close(self) -> None:
         """Brings the index in order, takes forgotten words out of every file, and closes."""

@@ -81,7 +81,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert HEAVY & set(loaded) == set()
 
 
-@pytest.mark.parametrize("name", ["talekeeper.api", "talekeeper.errors"])
+@pytest.mark.parametrize("name", ["talekeeper.api", "talekeeper.errors", "talekeeper.testing"])
 def test_public_modules_list_what_they_export(name: str) -> None:
     module = importlib.import_module(name)
 

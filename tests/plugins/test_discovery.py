@@ -121,10 +121,11 @@ def test_a_path_may_name_the_folder_or_its_manifest(make_plugin: MakePlugin, tai
     assert (found.names[0], found.origin, found.root) == ("lore", Origin.PATH, root)
 
 
+@pytest.mark.parametrize("inside", [pytest.param("lore", id="flat"), pytest.param("lore/src", id="src")])
 def test_a_path_to_a_package_may_carry_the_name_of_the_project_around_it(
-    make_plugin: MakePlugin, tmp_path: Path
+    make_plugin: MakePlugin, tmp_path: Path, inside: str
 ) -> None:
-    root = make_plugin("lore_pack", folder=tmp_path / "lore")
+    root = make_plugin("lore_pack", folder=tmp_path / inside)
 
     (found,) = discover(home=None, paths=[root], entries=_none)
 

@@ -3,7 +3,7 @@
 Plugins declare, story keeps, search ranks; context binds a call to a session and puts the three together.
 """
 
-from talekeeper.context.importing import Imported, importers_for, run_importer
+from talekeeper.context.importing import Imported, import_lore, importers_for, run_importer
 from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.question import Question, question
 from talekeeper.context.rooms import Rooms
@@ -14,6 +14,7 @@ __all__ = [
     "Imported",
     "Question",
     "Rooms",
+    "import_lore",
     "importers_for",
     "question",
     "run_command",

@@ -18,7 +18,15 @@ from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.rooms import Rooms
 from talekeeper.context.running import bind, working
 from talekeeper.db import Tx
-from talekeeper.errors import ImportFileError, LimitReached, ParameterError, PluginError
+from talekeeper.errors import (
+    ImportFileError,
+    InputError,
+    LimitReached,
+    NotFound,
+    ParameterError,
+    PluginError,
+    UserError,
+)
 from talekeeper.manifest.declared import Namespace
 from talekeeper.manifest.package import matches
 from talekeeper.plugins import Call
@@ -101,6 +109,26 @@ def run_importer(
         finally:
             writer.write(batch)
     return report
+
+
+def import_lore(
+    rooms: Rooms, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
+) -> Imported:
+    """Reads a file with `plugin/importer`, or with the first of the session's importers that does not refuse it.
+
+    Raises `NotFound` when no plugin that works there claims such files, else what the importer raises.
+    """
+    names = [importer] if importer else importers_for(rooms, address, file.name)
+    refusals: list[str] = []
+    for name in names:
+        try:
+            return run_importer(rooms, address, name, file, replace=replace)
+        except UserError as refusal:
+            refusals.append(f"{name} says {refusal.what}")
+    if not refusals:
+        cure = "talekeeper plugins list shows which plugins there are"
+        raise NotFound("no plugin of the session reads such files", where=str(file), cure=cure)
+    raise InputError("; ".join(refusals), where=str(file))
 
 
 class _Writer:

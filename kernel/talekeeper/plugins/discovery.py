@@ -92,7 +92,7 @@ def _from_path(path: Path) -> Found:
     if not folder.is_dir():
         return Found((path.name,), Origin.PATH, str(path), fault=f"{path} is not a plugin's folder")
     found = _in_folder(folder, Origin.PATH)
-    around = project(folder.parent)
+    around = project(folder.parents[1] if folder.parent.name == "src" else folder.parent)
     if found.package is None and around is not None and around.root == folder:
         return Found((*found.names, around.name), Origin.PATH, found.place, folder, around.package)
     return found

@@ -28,11 +28,6 @@ def switch(tx: Tx, plugin: str, *, on: bool, at: str, workspace: str = "", sessi
     )
 
 
-def unswitch(tx: Tx, plugin: str, *, workspace: str, session: str = "") -> None:
-    """Takes a scope's row away, so that the wider scope counts again."""
-    tx.run("DELETE FROM plugin_switch WHERE workspace = ? AND session = ? AND plugin = ?", (workspace, session, plugin))
-
-
 def begun(tx: Tx) -> bool:
     """Whether the home has any row: a new one has none."""
     return tx.one("SELECT 1 FROM plugin_switch WHERE workspace = '' AND session = ''") is not None

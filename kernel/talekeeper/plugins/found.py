@@ -37,3 +37,9 @@ class Found:
     package: str | None = None
     fault: str = ""
     unsafe: bool = False
+
+    def is_at(self, other: Found) -> bool:
+        """Both lead to the same folder, or to the same place without one."""
+        if self.root is None or other.root is None:
+            return self.place == other.place
+        return self.root.resolve() == other.root.resolve()

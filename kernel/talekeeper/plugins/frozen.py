@@ -9,11 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Never, cast
 
+from talekeeper.db.canonical import MAX_INTEGER
+
 RESULT_BYTES = 256 * 1024
 """The most a result may take as JSON text; a whole answer of memory-search is under 30 KiB."""
 
 _DEPTH = 64
-_SAFE_INTEGER = 2**53
 
 
 class FrozenDict(dict[str, Any]):
@@ -53,7 +54,7 @@ def frozen(value: Any) -> Any:
 def plain(value: Any, *, limit: int = RESULT_BYTES) -> Any:
     """A deep copy of a JSON value in dicts and lists of their own.
 
-    Raises ValueError, saying where, for what JSON cannot hold (other types, NaN, integers past 2^53, lone surrogates,
+    Raises ValueError, saying where, for what JSON cannot hold (other types, NaN, integers past 2^53 - 1, lone surrogates,
     NUL), for nesting deeper than 64 and as soon as the copy passes `limit` bytes.
     """
     return _Copier(limit).copy(value, "", 0)
@@ -99,8 +100,8 @@ class _Copier:
 
     def _number(self, value: float, place: str) -> float:
         self._spend(8)
-        if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
-            raise ValueError(f"{place or 'the value'} is an integer beyond ±2^53")
+        if isinstance(value, int) and abs(value) > MAX_INTEGER:
+            raise ValueError(f"{place or 'the value'} is an integer beyond ±(2^53 - 1)")
         if not math.isfinite(value):
             raise ValueError(f"{place or 'the value'} is not a finite number")
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,17 @@ class Host:
         self._failed.clear()
         self._preparer.begin_again()
         self._ready.clear()
+
+    def add(self, path: Path) -> Plugin:
+        """Gives what is found at one more path, which counts from now on as one given with `--plugin`."""
+        self._switches = replace(self._switches, paths=(*self._switches.paths, path))
+        self.look_again()
+        (found,) = discover(home=None, paths=[path], entries=tuple)
+        return next(plugin for plugin in self.plugins if plugin.found.is_at(found))
+
+    def close(self) -> None:
+        """Takes the code of every plugin out of the interpreter."""
+        self._loader.unload_all()
 
     def plugin(self, plugin_id: str) -> Plugin:
         """The one that carries this id, or the first that claims it; raises NotFound."""

@@ -51,9 +51,13 @@ class Loader:
     def unload(self, plugin: Plugin) -> None:
         """Takes the code out again; the next call reads its files anew."""
         with self._lock:
-            self._functions.pop(plugin.id, None)
-            self._hooks.unregister(name=plugin.id)
-            purge(self._modules.pop(plugin.id, []))
+            self._forget(plugin.id)
+
+    def unload_all(self) -> None:
+        """Leaves nothing of any plugin in the interpreter."""
+        with self._lock:
+            for plugin in tuple(self._functions):
+                self._forget(plugin)
 
     def _load(self, plugin: Plugin) -> None:
         manifest = plugin.declared
@@ -101,6 +105,11 @@ class Loader:
             )
             if inspect.iscoroutine(given):
                 given.close()
+
+    def _forget(self, plugin: str) -> None:
+        self._functions.pop(plugin, None)
+        self._hooks.unregister(name=plugin)
+        purge(self._modules.pop(plugin, []))
 
     def _undo(self, plugin: Plugin, before: set[str]) -> None:
         self._hooks.unregister(name=plugin.id)

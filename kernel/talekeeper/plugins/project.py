@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
-import tomli
+from talekeeper.manifest.project import GROUP, project_at
 
-GROUP = "talekeeper.plugins"
+__all__ = ["GROUP", "MANIFEST", "Project", "project"]
+
 MANIFEST = "plugin.toml"
-_LARGEST = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,9 @@ class Project:
 
 def project(folder: Path) -> Project | None:
     """The plugin that `folder/pyproject.toml` announces, else the only package in the folder with a manifest."""
-    for name, value in _entry_points(folder / "pyproject.toml").items():
-        package = value.partition(":")[0].strip() if isinstance(value, str) else ""
+    described = project_at(folder)
+    for name, value in described.announced.items() if described else ():
+        package = value.partition(":")[0].strip()
         for base in (folder, folder / "src"):
             root = base.joinpath(*package.split("."))
             if package and (root / MANIFEST).is_file():
@@ -34,16 +34,3 @@ def project(folder: Path) -> Project | None:
     if len(packages) == 1 and packages[0].name.isidentifier():
         return Project(folder.name, packages[0].name, packages[0])
     return None
-
-
-def _entry_points(path: Path) -> dict[str, Any]:
-    try:
-        if not path.is_file() or path.stat().st_size > _LARGEST:
-            return {}
-        table: Any = tomli.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        # The manifest inside the package is what counts; pip tells about the project file.
-        return {}
-    for key in ("project", "entry-points", GROUP):
-        table = cast("dict[str, Any]", table).get(key) if isinstance(table, dict) else None
-    return cast("dict[str, Any]", table) if isinstance(table, dict) else {}

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from talekeeper.manifest.points.tools import KERNEL_TOOLS
 from talekeeper.plugins.order import cycle_through, ordered
 from talekeeper.plugins.states import Plugin, Roster, State
-
-MEMORY_SEARCH = "memory-search"
-_KERNEL_TOOLS = (MEMORY_SEARCH,)
 
 
 def muster(plugins: Iterable[Plugin], off: Callable[[Plugin], str], failed: Mapping[str, str]) -> Roster:
@@ -45,7 +43,7 @@ def _settle(enabled: Mapping[str, Plugin], aside: Mapping[str, Plugin]) -> list[
     ]
     settled = {plugin.id: plugin for plugin in blocked}
     rest = {name: needs for name, needs in requires.items() if name not in circles}
-    tools = {_same(tool): "the kernel" for tool in _KERNEL_TOOLS}
+    tools = {_same(tool): "the kernel" for tool in KERNEL_TOOLS}
     for name in ordered(rest, {name: plugin.declared.optional for name, plugin in enabled.items()}):
         settled[name] = _placed(enabled[name], {**aside, **settled}, tools)
     return list(settled.values())

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from talekeeper.db import Tx
+from talekeeper.db.canonical import MAX_INTEGER
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import PluginManifest
 from talekeeper.plugins.frozen import FrozenDict, frozen
 
-_SAFE_INTEGER = 2**53
 
 
 def resolved(manifest: PluginManifest, tx: Tx, workspace: str = "", session: str = "") -> FrozenDict:
@@ -87,7 +87,7 @@ def _is(kind: str, value: Any) -> bool:
     if isinstance(value, bool):
         return bool(kind == "boolean")
     if isinstance(value, int):
-        return kind in {"integer", "number"} and abs(value) <= _SAFE_INTEGER
+        return kind in {"integer", "number"} and abs(value) <= MAX_INTEGER
     if isinstance(value, float):
         return kind == "number" and math.isfinite(value)
     return kind == "string" and isinstance(value, str)

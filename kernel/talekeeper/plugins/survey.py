@@ -10,11 +10,10 @@ from packaging.specifiers import SpecifierSet
 from talekeeper import __version__
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import read_manifest
+from talekeeper.manifest.codes.contributions import KERNEL_TOOL
 from talekeeper.plugins.found import Found
 from talekeeper.plugins.project import MANIFEST
 from talekeeper.plugins.states import Plugin, State
-
-_KERNEL_TOOL = "TK212"  # a sound manifest but for a tool with the name of a kernel's
 
 
 def survey(found: Iterable[Found], *, host_version: str = __version__) -> tuple[Plugin, ...]:
@@ -43,7 +42,8 @@ def _read(found: Found) -> Plugin:
     except ManifestError as error:
         diagnostics = tuple(error.data["diagnostics"])
         faults = {one.code for one in diagnostics if one.severity == "error"}
-        state = State.BLOCKED if faults == {_KERNEL_TOOL} else State.INVALID
+        # Sound but for the name of a tool, which another host may have free.
+        state = State.BLOCKED if faults == {KERNEL_TOOL.id} else State.INVALID
         return replace(plugin.moved(state, str(error)), diagnostics=diagnostics)
     if manifest.id not in found.names:
         reason = f"its manifest says id {manifest.id!r}, where it was found says {' or '.join(map(repr, found.names))}"

@@ -1,17 +1,33 @@
-"""What a plugin author's tests use: a scripted OpenAI-compatible server on this machine.
+"""What a plugin author's tests use: a host of their own, tests to inherit, a scripted server.
 
-from talekeeper.testing import ScriptedServer, say, call_tool, fail
+pytest offers the host as the fixture `talekeeper_host`:
 
-with ScriptedServer([fail(429, retry_after=1), call_tool("roll-dice", {"sides": 6}), say("A four.")]) as server:
-...  # point a model slot at server.base_url
-assert server.requests[-1].body["messages"][-1]["role"] == "tool"
+    def test_lore_is_found(talekeeper_host: Host) -> None:
+        talekeeper_host.add(PACKAGE)
+        talekeeper_host.records("entries", [{"body": "Hesper Lowe keeps the lamp."}])
+        assert talekeeper_host.search("lamp").results[0].text == "Hesper Lowe keeps the lamp."
+
+`PluginContract` has tests that every plugin must pass. A model is played by a server on this machine:
+
+    with ScriptedServer([fail(429, retry_after=1), call_tool("roll-dice", {"sides": 6}), say("A four.")]) as server:
+        ...  # point a model slot at server.base_url
+    assert server.requests[-1].body["messages"][-1]["role"] == "tool"
 """
 
+from talekeeper.clock import FixedClock
+from talekeeper.context import Imported
+from talekeeper.testing.contract import PluginContract
+from talekeeper.testing.host import START, Host
 from talekeeper.testing.openai_server import Recorded, ScriptedServer
 from talekeeper.testing.openai_steps import Step, call_tool, echo_key, fail, overflow, raw, say, say_json, stop_short
 from talekeeper.testing.openai_vectors import hash_vector
 
 __all__ = [
+    "START",
+    "FixedClock",
+    "Host",
+    "Imported",
+    "PluginContract",
     "Recorded",
     "ScriptedServer",
     "Step",

@@ -1,0 +1,181 @@
+"""A host for a test: a home of its own, no plugin but those it is given, a clock that moves only when told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from talekeeper.clock import FixedClock
+from talekeeper.context import Imported, Rooms, import_lore, question, run_command
+from talekeeper.context.data import shown
+from talekeeper.context.memory_search import ask
+from talekeeper.context.reading import message_view, session_view
+from talekeeper.db import Database
+from talekeeper.errors import ManifestError, NotFound, PluginError
+from talekeeper.ids import SortableIds
+from talekeeper.manifest import Namespace
+from talekeeper.plugins import Host as PluginHost
+from talekeeper.plugins import Plugin, Switches
+from talekeeper.plugins.border import Answer, Json, MessageView, Record
+from talekeeper.plugins.discovery import installed
+from talekeeper.plugins.offered import SessionView
+from talekeeper.search import Index
+from talekeeper.story import Address, Draft, Story, scope_of
+
+START = datetime(2001, 1, 1, tzinfo=UTC)
+"""What the clock of a new host says."""
+
+_WORKSPACE = "test"
+_PAGE = 1_000
+
+
+class Host:
+    """Everything of Talekeeper but its faces, in a folder of the test's own.
+
+    Nothing that happens to be installed is found, and no model or network is asked. What a plugin's code raises reaches
+    the test as it is, unless `strict` is false: then it becomes a `PluginError`, as it does for people. Use it in a
+    `with`, or ask pytest for the fixture `talekeeper_host`.
+    """
+
+    def __init__(self, folder: Path, *, now: datetime = START, strict: bool = True) -> None:
+        self.clock = FixedClock(now)
+        folder.mkdir(parents=True, exist_ok=True)
+        # A test's store need not outlive a power cut.
+        self._db = Database.open(folder / "talekeeper.sqlite", clock=self.clock, synchronous="OFF")
+        index = Index()
+        story = Story(self._db, index, self.clock, SortableIds(self.clock))
+        self._installed: set[str] = set()
+        plugins = PluginHost(story, self.clock, switches=Switches(strict=strict), entries=self._entries)
+        self._rooms = Rooms(story, index, plugins, self.clock)
+        self._address: Address | None = None
+
+    # Plugins
+
+    def add(self, plugin: Path | str) -> str:
+        """Enables a plugin, loads its code, and gives its id. A session that is there already gets it too.
+
+        `plugin` is the folder of its package or project, or, as text, the id of one installed in this environment.
+        Raises ManifestError with every diagnostic, PluginError with the reason it does not work, or what its code
+        raises when it is imported or registers.
+        """
+        host = self._rooms.host
+        found = self._install(plugin) if isinstance(plugin, str) else host.add(plugin)
+        if found.manifest is None:
+            lines = [f"{one}; {one.hint}" if one.hint else str(one) for one in found.diagnostics]
+            raise ManifestError("\n".join(lines) or found.reason, diagnostics=list(found.diagnostics))
+        host.enable(found.id)
+        stands = host.roster(_WORKSPACE).by_id[found.id]
+        if not stands.works:
+            raise PluginError(f"it is {stands.state}: {stands.reason}", where=found.id, plugin=found.id)
+        host.functions(stands)
+        if self._address is not None:
+            host.change_session(self._address, add=[found.id])
+        return found.id
+
+    def configure(self, setting: str, value: Json) -> None:
+        """Sets a setting, `plugin/key`; None brings its default back."""
+        plugin, _, key = setting.partition("/")
+        self._rooms.host.configure(plugin, key, value)
+
+    # The story
+
+    def session(self, name: str = "story", *, preset: str = "", locale: str = "en", title: str = "") -> SessionView:
+        """Goes to a session; one that is not there is made with the plugins added so far.
+
+        What needs a session while there is none makes the one called "story".
+        """
+        story = self._rooms.story
+        if not any(session.id == name for session in story.sessions(_WORKSPACE)):
+            plugins = self._rooms.host.enabled(_WORKSPACE)
+            story.create_session(
+                _WORKSPACE, session_id=name, preset=preset, locale=locale, title=title, plugins=plugins
+            )
+        self._address = Address(_WORKSPACE, name)
+        self._rooms.host.ready(self._address)
+        return session_view(story, story.session(self._address))
+
+    def tell(
+        self, text: str, *, speaker: str = "", role: Literal["player", "narrator"] = "narrator", time: str | None = None
+    ) -> MessageView:
+        """Adds a message at the head; one of the player's begins a turn."""
+        draft = Draft(role, text, speaker=speaker, time=time)
+        (message,) = self._rooms.story.append(self._here(), [draft])
+        return message_view(message)
+
+    # Records, search, and what people run
+
+    def records(
+        self, namespace: str, values: Sequence[Mapping[str, Json]] | Mapping[str, Mapping[str, Json]] = ()
+    ) -> tuple[Record, ...]:
+        """Writes the values, as a person would by hand, and gives every record that is live then, oldest first.
+
+        `namespace` is `plugin/namespace`, or its own name where only one added plugin has one of that name. A mapping
+        gives the keys; else each value gets a key of the kernel's making. Raises ParameterError naming the property
+        that does not fit the record schema, and LimitReached.
+        """
+        declared = self._namespace(namespace)
+        records = self._rooms.story.records
+        here = self._here()
+        scope = scope_of(declared, self._rooms.story.session(here))
+        if isinstance(values, Mapping):
+            for key, value in values.items():
+                records.put(declared, scope, key, value, person=True)
+        else:
+            for value in values:
+                records.add(declared, scope, value, person=True)
+        live: list[Record] = []
+        while page := records.list(declared, scope, after=live[-1].key if live else None, limit=_PAGE):
+            live += map(shown, page)
+        return tuple(live)
+
+    def search(self, query: str, **more: Json) -> Answer:
+        """Asks as the narrator's tool memory-search does; `more` are the tool's other arguments."""
+        return ask(self._rooms, self._here(), question({"query": query, **more}))
+
+    def run(self, command: str, arguments: Mapping[str, Json] | None = None) -> Json:
+        """What the command `plugin/command` gives; what it writes is a person's act."""
+        return run_command(self._rooms, self._here(), command, arguments or {})
+
+    def import_file(self, file: Path, importer: str | None = None, *, replace: bool = False) -> Imported:
+        """Reads a file with `plugin/importer`, or with the first added importer that takes files of its name."""
+        return import_lore(self._rooms, self._here(), file, importer=importer, replace=replace)
+
+    def close(self) -> None:
+        """Lets go of the database and of every plugin's code."""
+        self._rooms.host.close()
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _install(self, plugin: str) -> Plugin:
+        self._installed.add(plugin)
+        self._rooms.host.look_again()
+        return self._rooms.host.plugin(plugin)
+
+    def _entries(self) -> Iterator[EntryPoint]:
+        return (entry for entry in installed() if entry.name in self._installed)
+
+    def _here(self) -> Address:
+        return self._address or Address(_WORKSPACE, self.session().id)
+
+    def _namespace(self, name: str) -> Namespace:
+        host = self._rooms.host
+        if "/" in name:
+            return host.namespace(name)
+        every = [one for plugin in host.roster(_WORKSPACE).working for one in plugin.declared.data]
+        found = [one for one in every if one.name == name]
+        if len(found) != 1:
+            who = "several plugins have" if found else "no plugin has"
+            known = ", ".join(one.path for one in found or every) or "none"
+            raise NotFound(f"{who} a namespace {name!r}", cure=f"there are {known}")
+        return found[0]

@@ -1,0 +1,70 @@
+"""What pytest finds by itself costs nothing until it is asked for, and brings no warning."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+RunPytest = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_a_suite_that_does_not_ask_loads_nothing_of_the_kernel(run_pytest: RunPytest, tmp_path: Path) -> None:
+    run = run_pytest(
+        tmp_path,
+        """
+        import sys
+
+        def test_modules():
+            loaded = {name for name in sys.modules if name.partition(".")[0] == "talekeeper"}
+            assert loaded == {"talekeeper", "talekeeper.fixtures"}
+            assert not {"numpy", "sqlite_utils", "httpx", "jsonschema", "pydantic"} & set(sys.modules)
+        """,
+    )
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "1 passed" in run.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_a_suite_whose_warnings_are_errors_can_use_it(
+    run_pytest: RunPytest, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    run = run_pytest(
+        tmp_path,
+        """
+        from talekeeper.testing import Host
+
+        def test_one(talekeeper_host: Host) -> None:
+            talekeeper_host.tell("The lamp is lit.")
+            assert talekeeper_host.search("lamp").searched == 1
+
+        def test_two(talekeeper_host: Host) -> None:
+            talekeeper_host.tell("The lamp is out.")
+            assert talekeeper_host.search("lamp").searched == 1
+        """,
+        *options,
+    )
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "2 passed" in run.stdout
+
+
+def test_a_test_that_fails_leaves_no_warning_behind(run_pytest: RunPytest, tmp_path: Path) -> None:
+    run = run_pytest(tmp_path, "def test_it(talekeeper_host):\n    talekeeper_host.tell('lamp')\n    assert False\n")
+
+    assert "1 failed" in run.stdout
+    assert "Warning" not in run.stdout + run.stderr
+
+
+def test_pytest_started_by_a_program_that_uses_talekeeper_warns_of_nothing(tmp_path: Path) -> None:
+    code = "import sys, talekeeper.errors, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    options = ["-q", "-W", "error", "--fixtures", "-p", "no:cacheprovider", str(tmp_path)]
+
+    run = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True, check=False)
+
+    assert "talekeeper_host" in run.stdout
+    assert (run.returncode, run.stderr) == (0, "")
