@@ -54,8 +54,8 @@ def frozen(value: Any) -> Any:
 def plain(value: Any, *, limit: int = RESULT_BYTES) -> Any:
     """A deep copy of a JSON value in dicts and lists of their own.
 
-    Raises ValueError, saying where, for what JSON cannot hold (other types, NaN, integers past 2^53 - 1, lone surrogates,
-    NUL), for nesting deeper than 64 and as soon as the copy passes `limit` bytes.
+    Raises ValueError, saying where, for what JSON cannot hold (other types, NaN, integers past 2^53 - 1, lone
+    surrogates, NUL), for nesting deeper than 64 and as soon as the copy passes `limit` bytes.
     """
     return _Copier(limit).copy(value, "", 0)
 

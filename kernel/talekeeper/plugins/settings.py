@@ -14,7 +14,6 @@ from talekeeper.manifest.declared import PluginManifest
 from talekeeper.plugins.frozen import FrozenDict, frozen
 
 
-
 def resolved(manifest: PluginManifest, tx: Tx, workspace: str = "", session: str = "") -> FrozenDict:
     """Every declared setting with its value in a scope; a stored value that no longer fits gives way to the default."""
     rows = _stored(tx, manifest.id, workspace, session)
