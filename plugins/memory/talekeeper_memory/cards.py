@@ -50,7 +50,7 @@ def whole(value: object, default: int) -> int:
         number = int(float(value)) if isinstance(value, (int, float, str)) else default
     except (ValueError, OverflowError):
         return default
-    return number if abs(number) <= 2**53 else default
+    return number if abs(number) < 2**53 else default
 
 
 def unique(name: str, taken: set[str]) -> str:
