@@ -59,7 +59,7 @@ def message_of(home: Home, session: Session, name: str) -> Message:
     """By id, or by the id it had in the file it was imported from."""
     found = home.story.messages_by_id(session.address, [name]).get(name)
     if found is None:
-        found = next((message for message in home.story.all_messages(session.address) if message.ref == name), None)
+        found = home.story.messages_by_ref(session.address, [name]).get(name)
     if found is None:
         cure = f"talekeeper sessions show {session.id} lists them"
         raise NotFound(f"there is no message {name!r}", where=session.id, cure=cure)

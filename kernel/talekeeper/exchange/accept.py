@@ -133,9 +133,7 @@ class Acceptance:
         return unseen
 
     def _known(self, address: Address, refs: Sequence[str]) -> dict[str | None, str]:
-        sql = "SELECT ref, text FROM message WHERE workspace = ? AND session = ? AND ref = ?"
-        place = (address.workspace, address.session)
-        return self.story.read(lambda tx: dict(row for ref in refs for row in tx.rows(sql, (*place, ref))))
+        return {ref: message.text for ref, message in self.story.messages_by_ref(address, refs).items()}
 
     def _refuse(
         self, name: str, batch: Sequence[Waiting], fault: Conflict, known: Mapping[str | None, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from talekeeper.db import Row, Tx
@@ -15,6 +15,7 @@ COLUMNS = (
     "m.extra, m.created, m.revision, m.hidden, m.deleted"
 )
 NO_LIMIT = 2**53
+_AT_ONCE = 500  # names in a statement
 IS_STORY = "m.role IN ('player', 'narrator') AND m.deleted = 0 AND trim(m.text) <> ''"
 """A story message: only these count for coverage."""
 
@@ -124,12 +125,23 @@ def of_turns(
 
 def by_ids(tx: Tx, address: Address, ids: Sequence[str]) -> dict[str, Message]:
     """Those of the ids that exist."""
-    marks = ", ".join("?" * len(ids))
-    rows = tx.rows(
-        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.id IN ({marks})",
-        (address.workspace, address.session, *ids),
-    )
-    return {row[0]: view(row) for row in rows}
+    return {message.id: message for message in _named(tx, address, "id", ids)}
+
+
+def by_refs(tx: Tx, address: Address, refs: Sequence[str]) -> dict[str, Message]:
+    """Those of an importer's ids that exist."""
+    return {message.ref: message for message in _named(tx, address, "ref", refs) if message.ref is not None}
+
+
+def _named(tx: Tx, address: Address, column: str, names: Sequence[str]) -> Iterator[Message]:
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        rows = tx.rows(
+            f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? "
+            f"AND m.{column} IN ({', '.join('?' * len(some))})",
+            (address.workspace, address.session, *some),
+        )
+        yield from map(view, rows)
 
 
 def speakers(tx: Tx, address: Address, at: Coordinate | None) -> list[str]:

@@ -7,6 +7,7 @@ that are left out are the session's head.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from talekeeper.clock import Clock
@@ -273,7 +274,7 @@ class Story:
             if last is not None:
                 end = sessions.session(tx, address).head if at is None else at
                 return messages.newest(tx, address, end, last, where, kept=at is None)
-            first, deepest = (0, 2**53) if depths is None else depths
+            first, deepest = (0, messages.NO_LIMIT) if depths is None else depths
             return messages.between(tx, address, at, first, deepest, where)
 
         return self._core.read(read, tx)
@@ -285,6 +286,10 @@ class Story:
     def messages_by_id(self, address: Address, ids: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:
         """Those of the ids that exist."""
         return self._core.read(lambda tx: messages.by_ids(tx, address, ids), tx)
+
+    def messages_by_ref(self, address: Address, refs: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:
+        """Those that were imported under one of these ids, deleted ones too."""
+        return self._core.read(lambda tx: messages.by_refs(tx, address, refs), tx)
 
     def message_at(self, address: Address, at: Coordinate, *, tx: Tx | None = None) -> Message | None:
         """The message standing exactly there, deleted or not."""
@@ -300,7 +305,7 @@ class Story:
     def all_messages(self, address: Address) -> Iterator[Message]:
         """Every message of every branch, deleted ones too, in the order appended; each batch has its own snapshot."""
         after = -1
-        while batch := self._core.db.read(lambda tx: messages.appended_after(tx, address, after, _BATCH)):  # noqa: B023
+        while batch := self._core.db.read(partial(messages.appended_after, address=address, seq=after, limit=_BATCH)):
             yield from batch
             after = batch[-1].seq
 

@@ -114,9 +114,9 @@ def _newest_turn(tx: Tx, session: Session) -> list[Message]:
     count = _TURN
     while True:
         found = newest(tx, session.address, session.head, count, kept=True)
-        turn = [message for message in found if message.turn == found[-1].turn]
+        turn = _last_run(found)
         if len(turn) < len(found) or len(found) < count:
-            return _last_run(found)
+            return turn
         count *= 2
 
 
