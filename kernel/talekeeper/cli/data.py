@@ -84,7 +84,7 @@ def _properties(namespace: Namespace) -> str:
 @click.option("--history", is_flag=True, help="Every version there was.")
 @common
 @pass_common
-def show(options: Common, /, path: str, key: str, session: str | None, history: bool) -> None:  # noqa: FBT001
+def show(options: Common, /, path: str, key: str, session: str | None, *, history: bool) -> None:
     """Show one record."""
     with options.open() as home:
         place = place_of(home, options, path, session)
@@ -199,7 +199,7 @@ def restore(options: Common, /, path: str, key: str, session: str | None) -> Non
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 @pass_common
-def forget(options: Common, /, path: str, key: str, session: str | None, yes: bool) -> None:  # noqa: FBT001
+def forget(options: Common, /, path: str, key: str, session: str | None, *, yes: bool) -> None:
     """Blank every version of a record for good; only backups and exports still have it."""
     with options.open() as home:
         place = place_of(home, options, path, session)

@@ -22,7 +22,7 @@ _ILL = frozenset({State.INVALID, State.INCOMPATIBLE, State.BLOCKED, State.FAILED
 @click.option("--rebuild", is_flag=True, help="Write the index anew first.")
 @common
 @pass_common
-def command(options: Common, /, only_index: bool, rebuild: bool) -> int:  # noqa: FBT001
+def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
     """Check the database, the index and the plugins.
 
     Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one.

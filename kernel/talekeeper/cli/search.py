@@ -26,7 +26,7 @@ from talekeeper.context.question import DEFAULT, SCOPES, question
 @click.option("--explain", is_flag=True, help="Show how each term made its part of the score.")
 @common
 @pass_common
-def command(options: Common, /, query: tuple[str, ...], session: str | None, explain: bool, **more: Any) -> None:  # noqa: FBT001
+def command(options: Common, /, query: tuple[str, ...], session: str | None, *, explain: bool, **more: Any) -> None:
     """Ask a session, as the narrator's memory-search does.
 
     Words are matched, not meaning: give the names of people, places and things.

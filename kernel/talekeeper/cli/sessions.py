@@ -49,7 +49,7 @@ def list_sessions(options: Common, /) -> None:
 @click.option("--all", "everything", is_flag=True, help="Every message of the story as it stands.")
 @common
 @pass_common
-def show(options: Common, /, name: str, last: int | None, turns: str | None, everything: bool) -> None:  # noqa: FBT001
+def show(options: Common, /, name: str, last: int | None, turns: str | None, *, everything: bool) -> None:
     """Show a session and its newest messages."""
     with options.open() as home:
         session = session_of(home, options, name)
@@ -83,7 +83,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 @pass_common
-def delete(options: Common, /, name: str, yes: bool) -> None:  # noqa: FBT001
+def delete(options: Common, /, name: str, *, yes: bool) -> None:
     """Delete a session with its messages, records and index, for good. Asks twice."""
     with options.open() as home:
         session = session_of(home, options, name)
@@ -124,7 +124,6 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
             added = [change[1:] for change in changes if change[0] == "+"]
             removed = [change[1:] for change in changes if change[0] == "-"]
             session = home.host.change_session(session.address, add=added, remove=removed)
-            home.host.ready(session.address)
         roster = home.host.roster(session=session)
     if options.as_json:
         found = [{"id": one.id, "state": one.state, "reason": one.reason} for one in roster.plugins]
@@ -158,7 +157,7 @@ def edit(options: Common, /, name: str, message: str, text: str | None) -> None:
 @click.option("--undo", is_flag=True, help="Show it again.")
 @common
 @pass_common
-def hide(options: Common, /, name: str, message: str, undo: bool) -> None:  # noqa: FBT001
+def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
     """Take a message out of search and prompts; the story keeps it."""
     with options.open() as home:
         session = session_of(home, options, name)
