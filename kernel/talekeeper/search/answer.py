@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from talekeeper.search.bm25 import Chunk
 from talekeeper.search.fusion import fold, fuse, merge
 from talekeeper.search.hits import Hits
 from talekeeper.search.names import Names
+from talekeeper.search.narrowing import narrow
 from talekeeper.search.neighbours import rescore
 from talekeeper.search.passage import Kind, Query, Ranked
+from talekeeper.search.postings import Postings
 from talekeeper.search.scope import Scope
-from talekeeper.search.shortlist import Field, Place, Shortlist, narrow, order, shortlist, take_statistics
+from talekeeper.search.shortlist import Field, Place, Shortlist, order, shortlist, take_statistics
 from talekeeper.search.state import PartState
 
 _WIDENINGS = (1, 4, 16)
@@ -21,19 +22,19 @@ _WIDENINGS = (1, 4, 16)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query with all that was read for it; states, scopes and chunks stand in the order of its partitions."""
+    """A query with all that was read for it; states, scopes and postings stand in the order of its partitions."""
 
     query: Query
     wordings: Sequence[tuple[str, ...]]
     states: Sequence[PartState]
     scopes: Sequence[Scope]
-    chunks: Sequence[Mapping[str, Sequence[Chunk]]]
+    postings: Sequence[Postings]
 
     def fields(self, kind: Kind) -> list[Field]:
         """What each partition has of a kind; numbered as the partitions."""
         return [
             Field(state, scope, kind, narrow(held, scope, kind))
-            for state, scope, held in zip(self.states, self.scopes, self.chunks, strict=True)
+            for state, scope, held in zip(self.states, self.scopes, self.postings, strict=True)
         ]
 
 

@@ -9,12 +9,12 @@ This idf is never negative, so a passage has a score above 0 exactly where it sh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Bytes, Column, Doubles, Positions, Singles
+from talekeeper.search.arrays import Column, Doubles
 
 # The optimum is flat and the same on two halves of the development conversations. Length says little there, since a
 # long message is a long speech on one subject; records of other lengths are of other kinds, and the textbook's b does
@@ -22,9 +22,6 @@ from talekeeper.search.arrays import Bytes, Column, Doubles, Positions, Singles
 K1 = 0.9
 B = 0.4
 B_RECORDS = 0.75
-
-Chunk = tuple[Positions, Bytes]
-"""Ascending positions that hold a term, and its frequency there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +56,3 @@ def weigh(tf: Doubles, idfs: Doubles, norms: Doubles) -> Doubles:
     """What each term (columns) adds to the score of each passage (rows)."""
     weights: Doubles = idfs * tf * (K1 + 1) / (tf + norms[:, np.newaxis])
     return weights
-
-
-def rough_scores(
-    chunks: Mapping[str, Sequence[Chunk]], terms: Sequence[str], statistics: Statistics, lengths: Column
-) -> Singles:
-    """Scores of all passages in single precision: twice as fast at a million as double, and enough to pick from."""
-    scores = np.zeros(len(lengths), np.float32)
-    norms = norm(np.arange(int(lengths.max(initial=0)) + 1), statistics.average, statistics.b).astype(np.float32)
-    for term in terms:
-        weight = np.float32(statistics.idf[term] * (K1 + 1))
-        for positions, tfs in chunks.get(term, ()):
-            gain = tfs.astype(np.float32)
-            divisor = norms.take(lengths.take(positions))
-            divisor += gain
-            gain *= weight
-            gain /= divisor
-            scores[positions] += gain
-    return scores
-
-
-def frequencies(chunks: Mapping[str, Sequence[Chunk]], terms: Sequence[str], positions: Positions) -> Doubles:
-    """Term frequencies of ascending `positions` (rows) for `terms` (columns)."""
-    table = np.zeros((len(positions), len(terms)))
-    if len(positions):
-        for column, term in enumerate(terms):
-            for held, tfs in chunks.get(term, ()):
-                _look_up(held, tfs, positions, table[:, column])
-    return table
-
-
-def _look_up(held: Positions, tfs: Bytes, positions: Positions, into: Doubles) -> None:
-    if not len(held):
-        return
-    at = np.searchsorted(held, positions)
-    np.minimum(at, len(held) - 1, out=at)
-    found = held[at] == positions
-    into[found] = tfs[at[found]]

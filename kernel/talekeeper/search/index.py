@@ -80,8 +80,8 @@ class Index:
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched)
         terms = list(dict.fromkeys(term for wording in wordings for term in wording))
-        chunks = fetch(tx, self._postings, loaded, terms)
-        return Ranking(answer(Asked(query, wordings, loaded, scopes, chunks), Names(tx, loaded)), searched)
+        postings = fetch(tx, self._postings, loaded, terms)
+        return Ranking(answer(Asked(query, wordings, loaded, scopes, postings), Names(tx, loaded)), searched)
 
     def maintain(self, db: Database, *, part: int | None = None) -> None:
         """Flushes, merges, and wipes out what was forgotten, in short transactions of its own; between turns.

@@ -8,7 +8,7 @@ carry random stamps, so one look at the last of each tells. Segments never chang
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,6 +113,8 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
     columns = shelf.view(stack.size + len(added.texts))
     live = np.ones(len(columns), np.bool_)
     _bury(columns, live, removed.docs)
+    if stack.segments and not stack.average:
+        stack = replace(stack, average=float(columns.length[: stack.size].mean()))
     return PartState(
         row=row,
         last_add=added.last,

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
-from talekeeper.search.bm25 import frequencies, norm
+from talekeeper.search.bm25 import norm
+from talekeeper.search.postings import frequencies
 from talekeeper.search.shortlist import Field, Shortlist, join, score_rows
 
 BEST = 20
@@ -48,7 +49,7 @@ def _of_field(number: int, field: Field, best: Shortlist) -> Shortlist:
     needed = _within(around, WIDTH, len(along))
     ascending = np.argsort(along[needed], kind="stable")
     words = np.empty((len(needed), len(best.terms)))
-    words[ascending] = frequencies(field.chunks, best.terms, along[needed[ascending]])
+    words[ascending] = frequencies(field.postings, best.terms, along[needed[ascending]])
     lengths = field.state.columns.length[along[needed]].astype(np.float64)[:, np.newaxis]
     rows = np.searchsorted(needed, around)
     near = np.minimum(_lent(words, rows, around, len(along)), MOST)

@@ -47,10 +47,18 @@ class Scope:
         self.lengths = {kind: self._total_length(columns, kind) for kind in Kind}
         self._columns = columns
         self._weights = weights
+        self._spans: dict[Kind, tuple[int, int]] = {}
 
     def is_whole(self, kind: Kind) -> bool:
         """Whether every position of the partition is in scope and of this kind."""
         return self.counts[kind] == len(self.labels)
+
+    def span(self, kind: Kind) -> tuple[int, int]:
+        """The first position in scope of this kind, and the one behind the last; (0, 0) where there is none."""
+        if kind not in self._spans:
+            held = np.flatnonzero(self.labels == label_of(kind))
+            self._spans[kind] = (int(held[0]), int(held[-1]) + 1) if len(held) else (0, 0)
+        return self._spans[kind]
 
     @cached_property
     def weights(self) -> Doubles | None:

@@ -13,10 +13,12 @@ from itertools import groupby
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Ints, Positions
-from talekeeper.search.bm25 import B_RECORDS, B, Chunk, Statistics, frequencies, norm, rough_scores, weigh
+from talekeeper.search.bm25 import B_RECORDS, B, Statistics, norm, weigh
 from talekeeper.search.leaders import leaders
 from talekeeper.search.passage import Kind
-from talekeeper.search.scope import Scope, label_of
+from talekeeper.search.postings import Postings, frequencies
+from talekeeper.search.rough import rough_scores
+from talekeeper.search.scope import Scope
 from talekeeper.search.state import PartState
 
 _DIGITS = 10
@@ -33,7 +35,7 @@ class Field:
     state: PartState
     scope: Scope
     kind: Kind
-    chunks: Mapping[str, Sequence[Chunk]]
+    postings: Postings
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +77,13 @@ class Shortlist:
         )
 
 
-def narrow(chunks: Mapping[str, Sequence[Chunk]], scope: Scope, kind: Kind) -> Mapping[str, Sequence[Chunk]]:
-    """What of `chunks` is in scope and of `kind`."""
-    if scope.is_whole(kind):
-        return chunks
-    if not scope.counts[kind]:
-        return {}
-    return {term: [_narrow(chunk, scope, kind) for chunk in held] for term, held in chunks.items()}
-
-
-def _narrow(chunk: Chunk, scope: Scope, kind: Kind) -> Chunk:
-    inside = scope.labels.take(chunk[0]) == label_of(kind)
-    return chunk[0][inside], chunk[1][inside]
-
-
 def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str]) -> Statistics:
     """Statistics of a kind over all partitions asked."""
+    dfs = [field.postings.df() for field in fields]
     return Statistics.of(
         sum(field.scope.counts[kind] for field in fields),
         sum(field.scope.lengths[kind] for field in fields),
-        {term: sum(len(chunk[0]) for field in fields for chunk in field.chunks.get(term, ())) for term in terms},
+        {term: sum(held[term] for held in dfs) for term in terms},
         B if kind is Kind.MESSAGE else B_RECORDS,
     )
 
@@ -126,12 +115,10 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
 
 
 def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Shortlist:
-    rough = rough_scores(field.chunks, terms, statistics, field.state.columns.length)
+    rough = rough_scores(field.postings, terms, statistics, field.state.columns.length)
     weights = field.scope.weights
-    if weights is not None:
-        rough *= weights
-    position = leaders(rough, k)
-    own = frequencies(field.chunks, terms, position)
+    position = leaders(rough.scores if weights is None else rough.scores * weights, k, rough.ratio)
+    own = frequencies(field.postings, terms, position)
     norms = norm(field.state.columns.length[position], statistics.average, statistics.b)
     return score_rows(number, field, position, norms, own, np.zeros_like(own), terms, statistics)
 
@@ -171,6 +158,8 @@ def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> S
 
 
 def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
+    if len(fields) == 1:
+        return getattr(fields[0].state.columns, name)[found.position].astype(np.int64)
     values = np.zeros(len(found), np.int64)
     for number, field in enumerate(fields):
         mine = found.field == number

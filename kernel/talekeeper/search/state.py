@@ -36,9 +36,13 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The segments of a partition, oldest first. `serial` is unique in the process, for caches to go by."""
+    """The segments of a partition, oldest first, and the average length of their passages.
+
+    `serial` is unique in the process, for caches to go by.
+    """
 
     segments: tuple[Held, ...]
+    average: float = field(default=0.0, compare=False)
     serial: int = field(default_factory=_serial.__next__, compare=False)
 
     @property

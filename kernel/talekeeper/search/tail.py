@@ -1,4 +1,4 @@
-"""The terms of passages that are in no segment yet, passage by passage as they were stored."""
+"""The terms of passages that are in no segment yet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from talekeeper.search.arrays import Bytes, Positions
+from talekeeper.search.postings import Unsettled
 
 _PASSAGE_BYTES = 3_000  # of a dictionary with its keys, measured on CPython 3.11
-_TERM_BYTES = 80
+_TERM_BYTES = 140  # of an entry in it and one in the lists
+_TF_BITS = 8
+_LOOKS = 64
+_NOWHERE: list[int] = []
 
 
 def dump_terms(counts: Mapping[str, int]) -> str:
@@ -28,14 +31,17 @@ def load_terms(text: str) -> dict[str, int]:
 class Tail:
     """Grows at the end like `Shelf`, and is shared like it; a state sees its own beginning of it only.
 
-    Not turned over into term → passages: a tail holds some 256 passages, and looking a term up in each costs 7 µs,
-    while turning them over would cost the first search of a partition as much as reading them.
+    Looking a term up in each of some 256 passages costs 7 µs; turning them over into term → passages costs as much as
+    reading them, which the first search of a partition must not. So they are turned over once 64 terms were looked up.
     """
 
     def __init__(self, start: int, passages: Sequence[Mapping[str, int]] = ()) -> None:
         self._start = start
         self._passages = list(passages)
         self._lock = threading.Lock()
+        self._looks = 0
+        self._turned: dict[str, list[int]] = {}  # position << 8 | frequency, ascending
+        self._turned_to = 0
 
     @property
     def nbytes(self) -> int:
@@ -52,11 +58,24 @@ class Tail:
                 return self
             return Tail(self._start, [*self._passages[:held], *more])
 
-    def find(self, term: str, size: int) -> tuple[Positions, Bytes] | None:
-        """Positions below `size` that hold `term`, and how often."""
-        seen = self._passages[: size - self._start]
-        held = [(place, counts[term]) for place, counts in enumerate(seen, self._start) if term in counts]
-        if not held:
-            return None
-        places, tfs = zip(*held, strict=True)
-        return np.array(places, np.intp), np.array(tfs, np.uint8)
+    def find(self, terms: Sequence[str], size: int) -> Unsettled:
+        """Where below position `size` the terms are, and how often."""
+        self._looks += len(terms)
+        groups = self._in_lists(terms) if self._looks > _LOOKS else self._one_by_one(terms)
+        packed = np.array([one for group in groups for one in group], np.int64)
+        positions = packed >> _TF_BITS
+        counts = tuple(map(len, groups))
+        found = Unsettled(tuple(terms), counts, positions, (packed & 255).astype(np.uint8))
+        return found if not len(positions) or positions.max() < size else found.part(positions < size)
+
+    def _one_by_one(self, terms: Sequence[str]) -> list[list[int]]:
+        passages = list(enumerate(self._passages, self._start))
+        return [[place << _TF_BITS | counts[term] for place, counts in passages if term in counts] for term in terms]
+
+    def _in_lists(self, terms: Sequence[str]) -> list[list[int]]:
+        with self._lock:
+            for place in range(self._turned_to, len(self._passages)):
+                for term, tf in self._passages[place].items():
+                    self._turned.setdefault(term, []).append((self._start + place) << _TF_BITS | tf)
+            self._turned_to = len(self._passages)
+            return [self._turned.get(term, _NOWHERE).copy() for term in terms]
