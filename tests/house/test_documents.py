@@ -43,9 +43,18 @@ def test_the_map_of_rooms_is_the_contract_on_imports(root: Path, kernel: Path, p
 def test_every_dependency_has_its_reason(root: Path, pyproject: dict[str, Any]) -> None:
     text = (root / "docs/why/dependencies.md").read_text("utf-8")
 
-    explained: set[str] = {canonicalize_name(name) for name in re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)}
+    explained = [str(canonicalize_name(name)) for name in re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)]
 
-    assert explained == _dependencies(pyproject)
+    assert set(explained) == _dependencies(pyproject)
+    assert len(explained) == len(set(explained))
+
+
+def test_a_dependency_is_declared_once(pyproject: dict[str, Any]) -> None:
+    project = pyproject["project"]
+
+    for lines in (project["dependencies"], *project["optional-dependencies"].values()):
+        names = [canonicalize_name(Requirement(line).name) for line in lines]
+        assert len(names) == len(set(names))
 
 
 def test_links_between_documents_lead_somewhere(root: Path, packages: dict[str, Path]) -> None:
