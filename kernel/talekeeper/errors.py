@@ -8,9 +8,9 @@
     │   └── NotFound                a session, plugin, record … that is not there
     ├── StoreError                  the database (exit 2)
     │   ├── StoreUnusable           damaged, from the future, wrong owner, read-only, disk full
-    │   ├── LimitReached            a namespace at its declared limit
-    │   ├── Conflict                compare-and-set or uniqueness lost
-    │   └── Busy                    a lease is held by somebody else
+    │   ├── LimitReached            a namespace at its declared limit (exit 1)
+    │   ├── Conflict                compare-and-set or uniqueness lost (exit 1)
+    │   └── Busy                    a lease is held by somebody else (exit 1)
     ├── ModelError                  a model or its endpoint (exit 1); what was asked can be asked again
     │   ├── NoModel                 none is configured for the slot
     │   ├── ContextOverflow         the request is longer than the model's context
@@ -23,7 +23,7 @@
     │   ├── PermissionDenied        undeclared use
     │   └── ContextClosed           used after its call ended
     ├── Retry, Skip, UserError      what a plugin raises on purpose
-    └── HeldAcrossCall              a call left the process while a write was open: a bug, never swallowed
+    └── HeldAcrossCall              a call left the process while a write was open: a bug, never swallowed (exit 2)
 
 A face prints `str(error)` and exits with `error.exit_code`; nobody who can cause one of these sees a traceback.
 """

@@ -1,6 +1,8 @@
-"""What a plugin's code imports; nothing else of the kernel is public, `talekeeper.errors` apart.
+"""What a plugin's code imports.
 
-from talekeeper.api import PluginContext, Registry, hookimpl
+    from talekeeper.api import PluginContext, Registry, hookimpl
+
+Public beside it are `talekeeper.errors` and, for tests, `talekeeper.testing`; the rest of the kernel may change freely.
 """
 
 from talekeeper.errors import (
