@@ -82,7 +82,8 @@ def run(arguments: Sequence[str]) -> int:
         _drop_output()
         return 1
     except Exception as fault:
-        if isinstance(fault, TalekeeperError | OSError | click.Abort) or os.environ.get("TALEKEEPER_STRICT") != "1":
+        strict = os.environ.get("TALEKEEPER_STRICT", "0") not in {"", "0"}
+        if isinstance(fault, TalekeeperError | OSError | click.Abort) or not strict:
             sentence, code = _explain(fault)
             click.echo(f"{PROGRAM}: {sentence}", err=True)
             return code
