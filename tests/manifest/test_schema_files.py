@@ -20,9 +20,9 @@ from talekeeper.manifest.schema_file import metaschema
 Found = Callable[..., list[str]]
 SCHEMA_USE = '[contributes.data.entries]\nschema = "it.json"\nsearch = { text = "body" }\n'
 
-_NAMES = """type properties required items enum const minLength maximum additionalProperties allOf anyOf not if $ref $defs
-$id $anchor $schema title default prefixItems pattern uniqueItems dependentRequired unevaluatedProperties format multipleOf
-minItems strange"""
+_NAMES = """type properties required items enum const minLength maximum additionalProperties allOf anyOf not if $ref
+$defs $id $anchor $schema title default prefixItems pattern uniqueItems dependentRequired unevaluatedProperties format
+multipleOf minItems strange"""
 KEYWORDS = st.sampled_from(_NAMES.split())
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(

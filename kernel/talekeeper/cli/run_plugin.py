@@ -41,13 +41,21 @@ class _Broken(Exception):
 
 
 def main() -> None:
-    """Runs the plugin twice and writes what was found."""
-    root, package, answer = Path(sys.argv[1]), sys.argv[2] or None, Path(sys.argv[3])
-    manifest = read_manifest(root / "plugin.toml")
-    found = Found((manifest.id,), Origin.PATH, str(root), root, package)
+    """Runs the plugin of the arguments and writes what was found."""
+    root, package, answer = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     sys.dont_write_bytecode = True
-    findings = list(_findings(found, manifest, answer.with_suffix(".stage")))
-    answer.write_text(json.dumps(findings), encoding="utf-8")
+    answer.write_text(json.dumps(look(root, package, answer.with_suffix(".stage"))), encoding="utf-8")
+
+
+def look(root: Path, package: str, stage: Path) -> list[Told]:
+    """Runs the code of a plugin whose manifest holds: `code`, `message` and `path` of everything wrong with it.
+
+    `package` is its import name, "" for one of the kernel's making. `stage` is told whether it is importing or
+    registering.
+    """
+    manifest = read_manifest(root / "plugin.toml")
+    found = Found((manifest.id,), Origin.PATH, str(root), root, package or None)
+    return list(_findings(found, manifest, stage))
 
 
 def _findings(found: Found, manifest: PluginManifest, stage: Path) -> Iterator[Told]:
@@ -68,6 +76,7 @@ def _hosted(found: Found, manifest: PluginManifest, registered: set[Key]) -> Ite
         loader.functions(plugin)
         loader.unload(plugin)
         changed = sorted(set(loader.functions(plugin)) ^ registered)
+        loader.unload(plugin)
     except PluginError as error:
         yield _told(codes.NOT_RELOADABLE, f"loaded again, the code fails: {error.what}")
         return

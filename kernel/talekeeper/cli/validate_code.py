@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from talekeeper.errors import TalekeeperError
 from talekeeper.manifest.codes import BY_ID
 from talekeeper.manifest.codes import code as codes
 from talekeeper.manifest.diagnostic import Finding, located
@@ -58,6 +59,9 @@ def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
         done = subprocess.run(arguments, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - a list, no shell
     except subprocess.TimeoutExpired:
         return [_ended(answer, f"takes more than {SECONDS:g} seconds")]
+    if not _stage(answer).exists():
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise TalekeeperError("the process that runs the plugin's code does not start", where=str(root), cure=last)
     if done.returncode != 0 or not answer.exists():
         return [_ended(answer, f"ends the process with code {done.returncode}")]
     found: list[Mapping[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
@@ -65,10 +69,13 @@ def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
 
 
 def _ended(answer: Path, how: str) -> Mapping[str, Any]:
-    stage = answer.with_suffix(".stage")
-    doing = stage.read_text(encoding="utf-8") if stage.exists() else "importing"
+    doing = _stage(answer).read_text(encoding="utf-8") if _stage(answer).exists() else "importing"
     code = codes.HOOK_FAILED if doing == "registering" else codes.IMPORT_FAILED
     return {"code": code.id, "message": f"{doing} {how}", "path": ["plugin", "module"]}
+
+
+def _stage(answer: Path) -> Path:
+    return answer.with_suffix(".stage")
 
 
 def _finding(found: Mapping[str, Any]) -> Finding:

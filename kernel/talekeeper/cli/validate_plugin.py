@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli.options import Common
+from talekeeper.errors import TalekeeperError
 
 if TYPE_CHECKING:
     from talekeeper.manifest.outcome import Report
@@ -97,7 +98,10 @@ def command(
     """
     if not targets:
         raise click.UsageError("name at least one file, folder, wheel or installed distribution", ctx)
-    reports = _reports(targets, _level(api), imports=imports)
+    try:
+        reports = _reports(targets, _level(api), imports=imports)
+    except TalekeeperError as error:
+        raise click.ClickException(str(error)) from None
     shared = ctx.find_object(Common)
     _print(reports, "json" if as_json or (shared and shared.as_json and not form) else form or "text")
     ctx.exit(_exit_code(reports, strict=strict))

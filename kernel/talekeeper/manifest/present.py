@@ -81,7 +81,7 @@ def _diagnostic(it: Diagnostic, text: str, paint: Paint) -> Iterator[str]:
     lines = text.split("\n")
     margin = " " * 5
     if 0 < it.line <= len(lines):
-        shown, carets = _excerpt(lines[it.line - 1], it.column, it.end_column)
+        shown, carets = excerpt(lines[it.line - 1], it.column, it.end_column)
         yield paint(f"{it.line:>4} | ", "dim") + shown
         yield paint(f"{margin}| ", "dim") + paint(carets, it.severity)
     if it.hint:
@@ -89,7 +89,7 @@ def _diagnostic(it: Diagnostic, text: str, paint: Paint) -> Iterator[str]:
     yield paint(f"   = explain: validate-plugin --explain {it.code}", "dim")
 
 
-def _excerpt(line: str, column: int, end_column: int) -> tuple[str, str]:
+def excerpt(line: str, column: int, end_column: int) -> tuple[str, str]:
     """The line, or the part of it around the fault, and the carets that stand under the fault."""
     pieces = [" " if it == "\t" else visible(it) for it in line]
     first = max(0, column - 1 - _BEFORE) if len(pieces) > _SHOWN else 0

@@ -23,13 +23,13 @@ def report(target: str, *, level: int = LEVEL) -> Report:
     """Checks everything a target names. Never raises for what the target holds, and imports none of its code."""
     path = Path(target)
     try:
-        if path.is_dir():
+        if target and path.is_dir():
             return _folder(target, path, level)
         if path.suffix == ".whl" and path.exists():
             from talekeeper.manifest.distributions import wheel  # noqa: PLC0415 - zipfile and metadata, for few targets
 
             return Report(target, wheel(target, path, level))
-        if path.exists():
+        if target and path.exists():
             return Report(target, list(_manifest(target, path, level)))
         from talekeeper.manifest.distributions import installed  # noqa: PLC0415 - as above
 

@@ -1,0 +1,212 @@
+"""`--imports`: the plugin's code in a process of its own, compared with what the manifest declares."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from talekeeper.cli import validate_code
+from talekeeper.cli.run_plugin import look
+from talekeeper.cli.validate_code import with_code
+from talekeeper.manifest.targets import report
+
+MANIFEST = """\
+[plugin]
+id = "dice"
+version = "0.1.0"
+api = 1
+summary = "Dice."
+module = "code"
+
+[contributes.data.rolls]
+version = 2
+schema = "rolls.json"
+
+[[contributes.tools]]
+name = "roll-dice"
+description = "Rolls dice and says what came up."
+
+[[contributes.commands]]
+id = "check"
+"""
+CODE = """\
+from talekeeper.api import hookimpl
+
+def do(*arguments):
+    return 4
+
+@hookimpl
+def talekeeper_register(registry):
+    registry.tool("roll-dice", do)
+    registry.command("check", do)
+    registry.migration("rolls", do)
+"""
+Told = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def dice(tmp_path: Path) -> Path:
+    root = tmp_path / "dice"
+    root.mkdir()
+    (root / "plugin.toml").write_text(MANIFEST, encoding="utf-8")
+    (root / "rolls.json").write_text('{"type": "object"}', encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def told(dice: Path) -> Told:
+    """Runs the code in a process of its own and gives `line code message` for each diagnostic."""
+
+    def described(code: str) -> list[str]:
+        (dice / "code.py").write_text(code, encoding="utf-8")
+        return [f"{it.line} {it.code} {it.message}" for it in with_code(report(str(dice))).diagnostics]
+
+    return described
+
+
+@pytest.fixture
+def looked(dice: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Runs the code in this process, for code that lets it live, and gives `code message`."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def described(code: str) -> list[str]:
+        (dice / "code.py").write_text(code, encoding="utf-8")
+        return [f"{it['code']} {it['message']}" for it in look(dice, "dice", tmp_path / "stage")]
+
+    return described
+
+
+def test_code_that_registers_what_is_declared_is_clean(looked: Told) -> None:
+    assert looked(CODE) == []
+
+
+def test_both_directions_are_told_at_once_and_where_they_are_declared(told: Told) -> None:
+    code = CODE.replace('registry.tool("roll-dice"', 'registry.tool("reroll"').replace(
+        '    registry.migration("rolls", do)\n', ""
+    )
+
+    assert told(code) == [
+        '6 TK505 the code registers the tool "reroll", which is not declared',
+        '9 TK504 the migration of "rolls" is declared, and the code does not register it',
+        '13 TK504 the tool "roll-dice" is declared, and the code does not register it',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("raise ValueError('no tide')", "TK501 ValueError at code.py:1: no tide"),
+        ("import sys; sys.exit('gone')", "TK501 SystemExit at code.py:1: gone"),
+        ("raise KeyboardInterrupt", "TK501 KeyboardInterrupt at code.py:1"),
+        ("def f(:", "TK501 SyntaxError: "),
+        ("x = 1", "TK502 code has no function talekeeper_register under @hookimpl"),
+        (CODE.replace("@hookimpl\n", ""), "TK502 code has no function talekeeper_register under @hookimpl"),
+        (
+            CODE.replace("_register", "_registre"),
+            "TK502 code has no function talekeeper_register under @hookimpl; it has",
+        ),
+        (CODE + "    raise OSError('no dice')", "TK503 OSError at code.py:11: no dice"),
+        (CODE.replace('"check", do', '"check", 5'), "TK503 command 'check' is registered with int, not a function"),
+        (CODE + "    registry.tool('roll-dice', do)", "TK503 tool 'roll-dice' is registered twice"),
+        (CODE.replace("(registry)", "(register)"), "TK503 "),
+    ],
+    ids=[
+        "raises",
+        "exits",
+        "interrupts",
+        "syntax",
+        "empty",
+        "unmarked",
+        "misspelt",
+        "hook",
+        "number",
+        "twice",
+        "argument",
+    ],
+)
+def test_what_goes_wrong_in_the_code_is_a_finding(looked: Told, code: str, says: str) -> None:
+    (found,) = looked(code)
+
+    assert found.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import os; os._exit(0)", "TK501 importing ends the process with code 0"),
+        (CODE + "    import os; os._exit(9)", "TK503 registering ends the process with code 9"),
+    ],
+    ids=["importing", "registering"],
+)
+def test_code_that_ends_the_process_is_told_from_outside(told: Told, code: str, says: str) -> None:
+    assert told(code) == [f"6 {says}"]
+
+
+def test_what_the_code_prints_is_no_finding(told: Told) -> None:
+    assert told(f"print('[' * 99)\n{CODE}") == []
+
+
+def test_code_that_never_ends_is_ended(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate_code, "SECONDS", 5.0)
+
+    assert told("while True: pass") == ["6 TK501 importing takes more than 5 seconds"]
+
+
+def test_code_that_cannot_be_loaded_twice_is_told(looked: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builtins, "dice", None, raising=False)
+    monkeypatch.delattr(builtins, "dice")
+    first, *rest = CODE.splitlines()
+    once = "\n".join(
+        [first, "import builtins", *rest, "    assert not hasattr(builtins, 'dice')", "    builtins.dice = 1"]
+    )
+
+    (found,) = looked(once)
+
+    assert found.startswith("TK506 loaded again, the code fails: ")
+
+
+def test_a_manifest_that_does_not_hold_runs_no_code(told: Told, dice: Path) -> None:
+    (dice / "plugin.toml").write_text(MANIFEST.replace("api = 1", "api = 0"), encoding="utf-8")
+
+    found = told("open('ran', 'w')")
+
+    assert [it.split()[1] for it in found] == ["TK206"]
+    assert not (dice / "ran").exists()
+
+
+def test_running_leaves_nothing_in_the_folder(told: Told, dice: Path) -> None:
+    told(CODE)
+
+    assert sorted(it.name for it in dice.iterdir()) == ["code.py", "plugin.toml", "rolls.json"]
+
+
+def test_the_code_of_a_wheel_is_run_from_the_wheel(
+    dice: Path, told: Told, tmp_path: Path, wheel_of: Callable[[Path], Path]
+) -> None:
+    told(CODE + "    registry.tool('more', do)\n")
+    build = tmp_path / "build"
+    build.mkdir()
+    dice.rename(build / "dice")
+    info = build / "dice-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice\nVersion: 0.1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[talekeeper.plugins]\ndice = dice\n", encoding="utf-8")
+
+    result = with_code(report(str(wheel_of(build))))
+
+    assert [it.code for it in result.diagnostics] == ["TK505"]
+
+
+def test_no_code_is_run_unless_asked(dice: Path, validate: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    (dice / "code.py").write_text(f"open({str(dice / 'ran')!r}, 'w').close()\n{CODE}", encoding="utf-8")
+
+    without = validate(dice)
+    ran = (dice / "ran").exists()
+    asked = validate(dice, "--imports")
+
+    assert (without.returncode, ran) == (0, False)
+    assert (asked.returncode, (dice / "ran").exists()) == (0, True)
