@@ -368,53 +368,6 @@ def test_a_workspace_that_is_not_there_is_named(story: Story, lore: Namespace) -
         story.records.put(lore, Scope("nowhere"), "k", {"body": "x"})
 
 
-@pytest.mark.parametrize(
-    ("value", "sentence"),
-    [
-        pytest.param({}, "memory/facts: the property 'text' is missing", id="missing"),
-        pytest.param({"text": 3}, "memory/facts/text: must be of type string", id="type"),
-        pytest.param({"text": ""}, "memory/facts/text: must have at least 1 characters", id="empty"),
-        pytest.param({"text": "x", "turn": "one"}, "memory/facts/turn: must be of type integer", id="second"),
-        pytest.param(["text"], "memory/facts: a record is a JSON object", id="a list"),
-        pytest.param({"text": "x\0"}, "memory/facts/text: holds a NUL", id="NUL"),
-        pytest.param({"text": "x", "n": 2**60}, "memory/facts/n: the integer is out of range", id="integer"),
-    ],
-)
-def test_a_value_against_the_schema_is_refused_by_property(
-    story: Story, scope: Scope, facts: Namespace, value: object, sentence: str
-) -> None:
-    with pytest.raises(ParameterError) as caught:
-        story.records.put(facts, scope, "k", value)
-
-    assert str(caught.value).startswith(sentence)
-    assert story.records.count(facts, scope) == 0
-
-
-@pytest.mark.parametrize(
-    ("rules", "value", "sentence"),
-    [
-        ({"additionalProperties": False}, {"text": "x", "txet": 1}, "the property 'txet' is not in the schema"),
-        ({"properties": {"mood": {"enum": ["calm", "angry"]}}}, {"mood": "sad"}, "must be one of 'calm', 'angry'"),
-        ({"properties": {"text": {"maxLength": 3}}}, {"text": "long"}, "has 4 characters, and at most 3 are allowed"),
-        ({"properties": {"n": {"minimum": 1}}}, {"n": 0}, "must be at least 1"),
-        ({"properties": {"n": {"maximum": 1}}}, {"n": 2}, "must be at most 1"),
-        ({"properties": {"tags": {"maxItems": 1}}}, {"tags": [1, 2]}, "must have at most 1 items"),
-        ({"properties": {"id": {"pattern": "^[a-z]+$"}}}, {"id": "7"}, "does not have the form the schema asks for"),
-        ({"properties": {"a": {"const": "x" * 200}}}, {"a": 1}, "does not hold the schema's rule 'const'"),
-    ],
-    ids=["unknown", "enum", "maxLength", "minimum", "maximum", "maxItems", "pattern", "other"],
-)
-def test_each_rule_of_a_schema_has_its_sentence(
-    story: Story, scope: Scope, facts: Namespace, rules: dict[str, object], value: dict[str, object], sentence: str
-) -> None:
-    namespace = replace(facts, schema={"type": "object", "properties": {"text": {}}} | rules)
-
-    with pytest.raises(ParameterError) as caught:
-        story.records.put(namespace, scope, "k", value)
-
-    assert sentence in str(caught.value)
-
-
 @pytest.mark.parametrize("key", ["", " a", "a\n", "x" * 201, "a\u200b", "a\0"])
 def test_a_key_is_one_visible_line(story: Story, scope: Scope, facts: Namespace, key: str) -> None:
     with pytest.raises(ParameterError) as caught:

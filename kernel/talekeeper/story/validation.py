@@ -93,6 +93,4 @@ _SENTENCES: dict[str, Callable[[Any, _Fault], str]] = {
     "minimum": lambda least, _: f"must be at least {least}",
     "maximum": lambda most, _: f"must be at most {most}",
     "enum": lambda choices, _: f"must be one of {', '.join(map(repr, choices))}",
-    # The expression itself tells nobody what is wrong.
-    "pattern": lambda _, __: "does not have the form the schema asks for",
 }
