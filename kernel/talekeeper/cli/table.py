@@ -20,6 +20,7 @@ COMMANDS: dict[str, Entry] = {
     "data": Entry("talekeeper.cli.data:group", "Read and write the records plugins declare."),
     "run": Entry("talekeeper.cli.run:command", "Run a plugin's command."),
     "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable and disable plugins."),
+    "new-plugin": Entry("talekeeper.cli.new_plugin:command", "Make the project of a new plugin."),
     "validate-plugin": Entry("talekeeper.cli.validate_plugin:command", "Check a plugin's manifest."),
     "status": Entry("talekeeper.cli.status:command", "Say what this home holds."),
     "doctor": Entry("talekeeper.cli.doctor:command", "Check the database, the index and the plugins."),

@@ -1,0 +1,164 @@
+"""The project of a new plugin: what it is called, what is in it, and that it holds from the first minute."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from talekeeper.cli import app
+from talekeeper.errors import InputError, ParameterError
+from talekeeper.manifest.published import json_text
+from talekeeper.manifest.targets import report
+from talekeeper.scaffold import check_id, package_name, write_project
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+KINDS = [pytest.param(False, id="code"), pytest.param(True, id="data-only")]
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Command:
+    """Runs a module in the new project's folder, as its author would."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=tmp_path / "tavern-tales",
+            env={**os.environ, "PYTHONWARNINGS": "error"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def _tree(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("data_only", KINDS)
+def test_nothing_can_be_said_against_a_new_project(tmp_path: Path, data_only: bool) -> None:
+    files = write_project("tavern-tales", tmp_path / "tavern-tales", data_only=data_only)
+
+    checked = report(str(tmp_path / "tavern-tales"))
+
+    assert checked.diagnostics == []
+    assert sorted(_tree(tmp_path / "tavern-tales")) == sorted(file.as_posix() for file in files)
+    assert any(file.suffix == ".py" and file.parts[0] != "tests" for file in files) is not data_only
+
+
+@pytest.mark.parametrize("data_only", KINDS)
+def test_its_own_tests_pass(tmp_path: Path, python: Command, data_only: bool) -> None:
+    write_project("tavern-tales", tmp_path / "tavern-tales", data_only=data_only)
+
+    run = python("pytest", "-q", "-W", "error", "-p", "no:cacheprovider")
+
+    assert "5 passed" in run.stdout, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("data_only", KINDS)
+def test_its_wheel_validates_and_holds_the_package(tmp_path: Path, python: Command, data_only: bool) -> None:
+    for tool in ("build", "hatchling"):
+        pytest.importorskip(tool, reason="builds wheels; comes with the extra dev")
+    files = write_project("tavern-tales", tmp_path / "tavern-tales", data_only=data_only)
+
+    run = python("build", "--wheel", "--no-isolation")
+
+    (wheel,) = (tmp_path / "tavern-tales" / "dist").glob("*.whl")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert report(str(wheel)).diagnostics == []
+    assert wheel.name == "talekeeper_tavern_tales-0.1.0-py3-none-any.whl"
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert packed == {file.as_posix() for file in files if file.parts[0] == "talekeeper_tavern_tales"}
+
+
+def test_editors_complete_the_manifest_from_the_published_schema(tmp_path: Path) -> None:
+    write_project("tavern-tales", tmp_path / "tavern-tales")
+
+    manifest = tmp_path / "tavern-tales" / "talekeeper_tavern_tales" / "plugin.toml"
+    first = manifest.read_text().splitlines()[0]
+
+    assert first == "#:schema ../plugin.schema.json"
+    assert (manifest.parent / first.removeprefix("#:schema ")).read_text("utf-8") == json_text()
+
+
+@pytest.mark.parametrize("there", ["file", "folder", "link"])
+def test_what_is_there_is_not_written_over(tmp_path: Path, there: str) -> None:
+    folder = tmp_path / "tavern-tales"
+    if there == "file":
+        folder.write_text("mine")
+    elif there == "folder":
+        folder.mkdir()
+    else:
+        folder.symlink_to(tmp_path / "nowhere")
+
+    with pytest.raises(InputError, match="it is there already, and nothing was written"):
+        write_project("tavern-tales", folder)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["tavern-tales"]
+
+
+def test_a_project_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.write_text
+
+    def full(self: Path, *arguments: str, **options: str) -> int:
+        if self.name == "register.py":
+            raise OSError(28, "No space left on device", str(self))
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", full)
+
+    with pytest.raises(OSError, match="No space"):
+        write_project("tavern-tales", tmp_path / "tavern-tales")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Tavern Tales", 'a plugin id has "T".* did you mean "tavern-tales"'),
+        ("tavern_tales", 'a plugin id has "_".* did you mean "tavern-tales"'),
+        ("lorebооk", 'CYRILLIC SMALL LETTER O.* did you mean "lorebook"'),
+        ("9lives", 'a plugin id begins with "9", not with a letter a–z'),
+        ("", "a plugin id is empty"),
+        ("../lore", 'a plugin id has "."'),
+        ("a" * 65, "a plugin id has 65 characters, at most 64 are allowed"),
+        ("lore\n", "a plugin id has"),
+        ("memory", 'a plugin "memory" is installed here already; choose another name'),
+    ],
+)
+def test_a_name_that_is_no_id_is_told_what_could_be(name: str, told: str) -> None:
+    with pytest.raises(ParameterError, match=told):
+        check_id(name)
+
+
+def test_a_package_that_is_there_is_not_shadowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / package_name("tavern-tales")).mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    with pytest.raises(ParameterError, match='its package would be called "talekeeper_tavern_tales", and there is one'):
+        check_id("tavern-tales")
+
+
+def test_the_command_makes_the_folder_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = app.run(["new-plugin", "tavern-tales", "--directory", str(tmp_path / "plugins")])
+
+    told = capsys.readouterr().out
+    assert code == 0
+    assert (tmp_path / "plugins" / "tavern-tales" / "talekeeper_tavern_tales" / "plugin.toml").is_file()
+    assert "  talekeeper_tavern_tales/plugin.toml\n" in told
+
+
+def test_the_command_refuses_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = app.run(["new-plugin", "Tavern", "--directory", str(tmp_path)])
+
+    told = capsys.readouterr()
+    assert (code, told.out, told.err.count("\n")) == (1, "", 1)
+    assert list(tmp_path.iterdir()) == []
