@@ -11,13 +11,13 @@ from typing import Any
 
 from talekeeper.context.answering import Asking, answer
 from talekeeper.context.question import PARAMETERS, Question, question
-from talekeeper.context.resolve import Sources, resolve
+from talekeeper.context.resolve import part_scopes, resolve
 from talekeeper.context.rooms import Rooms
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Answer
 from talekeeper.plugins.frozen import frozen
-from talekeeper.search import PartScope, Query
-from talekeeper.story import ROOT, Address, Coordinate, Session
+from talekeeper.search import Query
+from talekeeper.story import Address, Coordinate
 
 TOOL: Mapping[str, Any] = frozen(
     {
@@ -69,7 +69,7 @@ def ask(
         sources = resolve(tx, session, roster, asked.scope, asked.sources)
         query = Query(
             texts=asked.texts,
-            parts=_parts(rooms, tx, session, sources, at),
+            parts=part_scopes(rooms, tx, address, sources.scopes(session), at),
             sources=sources.for_query(),
             turn_from=asked.turn_from,
             turn_to=asked.turn_to,
@@ -80,13 +80,3 @@ def ask(
         return answer(Asking(rooms, tx, session, at, asked, sources, shown), rooms.index.search(tx, query))
 
     return rooms.story.read(read)
-
-
-def _parts(rooms: Rooms, tx: Tx, session: Session, sources: Sources, at: Coordinate | None) -> tuple[PartScope, ...]:
-    parts: list[PartScope] = []
-    for scope in sources.scopes(session):
-        part = rooms.index.find_part(tx, scope.workspace, scope.session, scope.preset)
-        if part is not None:
-            upto = rooms.story.lineage(session.address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
-            parts.append(PartScope(part, upto))
-    return tuple(parts)

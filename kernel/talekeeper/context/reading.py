@@ -9,14 +9,15 @@ from typing import Any
 from talekeeper.context.bound import Bound
 from talekeeper.context.memory_search import ask
 from talekeeper.context.question import question
+from talekeeper.context.resolve import part_scopes
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound
 from talekeeper.manifest.declared import Namespace
 from talekeeper.plugins.border import Answer, MessageView, ScoredRecord
 from talekeeper.plugins.frozen import frozen
 from talekeeper.plugins.offered import Scope, SessionView
-from talekeeper.search import PartScope, Query, RankedText, Source, excerpt, rank_texts, terms
-from talekeeper.story import ROOT, Message, Session, Story
+from talekeeper.search import Query, RankedText, Source, excerpt, rank_texts, terms
+from talekeeper.story import Message, Session, Story
 
 _LOOK_BACK = 50
 _EVERY = 100_000
@@ -122,13 +123,14 @@ class StorySearch:
         return self._bound.rooms.story.read(lambda tx: self._score(tx, found, queries))
 
     def _score(self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
-        parts = self._parts(tx, namespace)
+        bound = self._bound
+        parts = part_scopes(bound.rooms, tx, bound.session.address, [bound.scope(namespace)], bound.at)
         scores: dict[str, float] = defaultdict(float)
         matched: dict[str, dict[str, None]] = defaultdict(dict)
         for text, weight in queries:
             source = Source(namespace.plugin, namespace.name)
             query = Query(texts=(text,), parts=parts, sources=(source,), depth=_EVERY, neighbours=False)
-            for hit in self._bound.rooms.index.search(tx, query).hits:
+            for hit in bound.rooms.index.search(tx, query).hits:
                 for key in (hit.key, *(other for other, _ in hit.also)):
                     scores[key] += weight * hit.score
                     matched[key].update(dict.fromkeys(hit.matched))
@@ -138,15 +140,6 @@ class StorySearch:
             for key, score in scores.items()
         ]
         return tuple(sorted(scored, key=lambda one: (-one.lexical, one.key)))
-
-    def _parts(self, tx: Tx, namespace: Namespace) -> tuple[PartScope, ...]:
-        scope = self._bound.scope(namespace)
-        part = self._bound.rooms.index.find_part(tx, scope.workspace, scope.session, scope.preset)
-        if part is None:
-            return ()
-        if not scope.session:
-            return (PartScope(part, {ROOT.branch: ROOT.depth}),)
-        return (PartScope(part, self._bound.rooms.story.lineage(self._bound.session.address, self._bound.at, tx=tx)),)
 
 
 def message_view(message: Message) -> MessageView:

@@ -1,16 +1,20 @@
-"""Which namespaces a search may see: those of the plugins that work in the session, as far as the one who asks may."""
+"""Which namespaces a search may see, those of the plugins that work in the session, as far as the one who asks may.
+
+And where in the index they lie: a partition for each scope, as far as it is on the lineage.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from talekeeper.context.rooms import Rooms
 from talekeeper.db import Tx
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, SearchTable
 from talekeeper.plugins import Plugin, Roster, State
-from talekeeper.search import Source
-from talekeeper.story import Scope, Session, scope_of
+from talekeeper.search import PartScope, Source
+from talekeeper.story import ROOT, Address, Coordinate, Scope, Session, scope_of
 
 MESSAGES = "recall"
 
@@ -76,6 +80,19 @@ def searchables(plugin: Plugin, session: Session) -> Iterator[Searchable]:
     for namespace in plugin.declared.data:
         if namespace.search is not None and (namespace.scope != "preset" or session.preset):
             yield Searchable(namespace, namespace.search, scope_of(namespace, session))
+
+
+def part_scopes(
+    rooms: Rooms, tx: Tx, address: Address, scopes: Iterable[Scope], at: Coordinate | None = None
+) -> tuple[PartScope, ...]:
+    """The partitions of those scopes that have one, on the lineage of `at` in a session, its head when None."""
+    found: list[PartScope] = []
+    for scope in scopes:
+        part = rooms.index.find_part(tx, scope.workspace, scope.session, scope.preset)
+        if part is not None:
+            upto = rooms.story.lineage(address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
+            found.append(PartScope(part, upto))
+    return tuple(found)
 
 
 def _is_named(namespace: Namespace, names: tuple[str, ...]) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from talekeeper.context.resolve import part_scopes
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound
 from talekeeper.evaluate.corpus import RECORDS, refs_of, workspace_of
 from talekeeper.evaluate.sets import Question, QuestionSet
 from talekeeper.home import Home
-from talekeeper.search import PartScope, Query, Source
-from talekeeper.story import Address
+from talekeeper.search import Query, Source
+from talekeeper.story import Address, Scope
 
 DEPTH = 100
 """How many passages are asked for."""
@@ -32,11 +33,10 @@ def rank(home: Home, one: QuestionSet, question: Question) -> list[str]:
 
 def _keys(home: Home, tx: Tx, address: Address, text: str, source: Source) -> Iterator[str]:
     home.story.session(address, tx=tx)
-    part = home.index.find_part(tx, address.workspace, address.session, "")
-    if part is None:
+    parts = part_scopes(home.rooms, tx, address, [Scope(address.workspace, session=address.session)])
+    if not parts:
         raise NotFound("the session has nothing to search", where=address.session)
-    scope = PartScope(part, home.story.lineage(address, tx=tx))
-    query = Query(texts=(text,), parts=(scope,), sources=(source,), depth=DEPTH)
+    query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH)
     for hit in home.index.search(tx, query).hits:
         yield hit.key
         for key, _ in hit.also:
