@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import settings
@@ -36,88 +37,44 @@ WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak"
 FORKS = {0: -1, 1: 4, 2: 7}
 """Branch 1 leaves branch 0 after depth 4, branch 2 leaves branch 1 after depth 7."""
 DEEPEST = 10
-SOURCES = [Source(), Source("lore", "entries"), Source("lore", "facts")]
 SESSION, WORKSPACE = 0, 1
 
 Live = tuple[tuple[Passage, ...], tuple[Passage, ...]]
 """The passages of the session's partition and of the workspace's."""
 
-texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
-queries = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5, unique=True).map(" ".join)
-turns = st.one_of(st.none(), st.integers(0, DEEPEST))
-branches = st.sampled_from([0, 0, 0, 1, 1, 2])
+
+def some_text(chance: Random, most: int) -> str:
+    return " ".join(chance.choices(WORDS, k=chance.randint(0, most)))
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A search to compare."""
-
-    text: str
-    branch: int
-    depth: int
-    kind: Kind
-    weights: tuple[float, float]
-    turn_from: int | None
-    turn_to: int | None
-    before_turn: int | None
-    neighbours: bool
-
-    @property
-    def upto(self) -> dict[int, int]:
-        limits = {self.branch: self.depth}
-        for branch in range(self.branch):
-            limits[branch] = min(FORKS[branch + 1], self.depth)
-        return limits
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        if self.kind is Kind.MESSAGE:
-            return (Source(),)
-        return tuple(
-            Source("lore", name, weight) for name, weight in zip(("entries", "facts"), self.weights, strict=True)
-        )
-
-    def query(self, parts: Sequence[int]) -> Query:
-        scopes = (PartScope(parts[SESSION], self.upto), PartScope(parts[WORKSPACE], {}))
-        return Query(
-            texts=(self.text,),
-            parts=scopes,
-            sources=self.sources,
-            turn_from=self.turn_from,
-            turn_to=self.turn_to,
-            before_turn=self.before_turn,
-            neighbours=self.neighbours,
-        )
+def some_search(chance: Random, parts: Sequence[int]) -> Query:
+    """Most often of all that is on a branch, seldom of nothing."""
+    bounds = [chance.choice([None, None, None, chance.randint(0, DEEPEST // 2)]) for _ in range(3)]
+    branch, depth = chance.choice([0, 0, 1, 2]), chance.choice([DEEPEST, DEEPEST, chance.randint(-1, DEEPEST)])
+    upto = {branch: depth} | {below: min(FORKS[below + 1], depth) for below in range(branch)}
+    records = tuple(Source("lore", name, chance.choice([1.0, 2.0])) for name in ("entries", "facts"))
+    return Query(
+        texts=(some_text(chance, 5),),
+        parts=(PartScope(parts[SESSION], upto), PartScope(parts[WORKSPACE], {})),
+        sources=chance.choice([(Source(),), records]),
+        turn_from=bounds[0],
+        turn_to=bounds[1],
+        before_turn=bounds[2],
+        neighbours=chance.random() < 0.5,
+    )
 
 
-asked = st.builds(
-    Asked,
-    text=queries,
-    branch=branches,
-    depth=st.integers(-1, DEEPEST),
-    kind=st.sampled_from(list(Kind)),
-    weights=st.sampled_from([(1.0, 1.0), (1.0, 1.0), (0.5, 2.0)]),
-    turn_from=turns,
-    turn_to=turns,
-    before_turn=turns,
-    neighbours=st.booleans(),
-)
-
-
-# What is in scope
-
-
-def visible(live: Live, asked: Asked) -> list[Passage]:
+def visible(live: Live, query: Query) -> list[Passage]:
     on_lineage = [
         one
         for part, passages in enumerate(live)
         for one in passages
-        if (one.branch, one.depth) == (0, -1) or (part == SESSION and one.depth <= asked.upto.get(one.branch, -2))
+        if (one.branch, one.depth) == (0, -1) or (one.depth <= query.parts[part].upto.get(one.branch, -2))
     ]
-    wanted = {(source.plugin, source.namespace) for source in asked.sources}
-    of_sources = [one for one in on_lineage if one.kind is asked.kind and (one.plugin, one.namespace) in wanted]
-    standing = of_sources if asked.kind is Kind.MESSAGE else standing_versions(of_sources)
-    return [one for one in standing if not one.withdrawn and in_turns(one, asked)]
+    wanted = {(source.plugin, source.namespace) for source in query.sources}
+    of_sources = [one for one in on_lineage if (one.plugin, one.namespace) in wanted]
+    standing = of_sources if Source() in query.sources else standing_versions(of_sources)
+    return [one for one in standing if not one.withdrawn and in_turns(one, query)]
 
 
 def standing_versions(versions: Sequence[Passage]) -> list[Passage]:
@@ -132,17 +89,12 @@ def standing_versions(versions: Sequence[Passage]) -> list[Passage]:
     return winners
 
 
-def in_turns(one: Passage, asked: Asked) -> bool:
-    if one.kind is Kind.MESSAGE and asked.before_turn is not None and one.turn >= asked.before_turn:
+def in_turns(one: Passage, query: Query) -> bool:
+    if one.kind is Kind.MESSAGE and query.before_turn is not None and one.turn >= query.before_turn:
         return False
-    if asked.turn_from is None and asked.turn_to is None:
-        return True
-    low = 0 if asked.turn_from is None else asked.turn_from
-    high = math.inf if asked.turn_to is None else asked.turn_to
-    return one.turn >= 0 and low <= one.turn <= high
-
-
-# How it is ranked
+    is_bounded = query.turn_from is not None or query.turn_to is not None
+    low, high = query.turn_from or 0, math.inf if query.turn_to is None else query.turn_to
+    return not is_bounded or (one.turn >= 0 and low <= one.turn <= high)
 
 
 def idf(total: int, df: int) -> float:
@@ -193,10 +145,10 @@ class Expected:
         return -round(self.score, 9), -self.turn, -self.depth, self.key
 
 
-def brute_force(live: Live, asked: Asked) -> list[Expected]:
-    passages = sorted(visible(live, asked), key=lambda one: one.depth)
-    terms = query_terms(asked.text)
-    weight_of = {source.namespace: source.weight for source in asked.sources}
+def brute_force(live: Live, query: Query) -> list[Expected]:
+    passages = sorted(visible(live, query), key=lambda one: one.depth)
+    terms = query_terms(query.texts[0])
+    weight_of = {source.namespace: source.weight for source in query.sources}
     first = sorted(
         (
             Expected(
@@ -211,7 +163,7 @@ def brute_force(live: Live, asked: Asked) -> list[Expected]:
         ),
         key=lambda one: one.standing,
     )
-    if asked.kind is Kind.RECORD or not asked.neighbours:
+    if Source() not in query.sources or not query.neighbours:
         return first
     return sorted(second_stage(passages, terms, first), key=lambda one: one.standing)
 
@@ -228,20 +180,29 @@ def second_stage(passages: Sequence[Passage], terms: Sequence[str], first: Seque
     return list(rescored.values())
 
 
-def agree(ranking: Ranking, live: Live, asked: Asked) -> None:
-    expected = brute_force(live, asked)
-    assert ranking.searched == len(visible(live, asked))
+def agree(ranking: Ranking, live: Live, query: Query) -> None:
+    expected = brute_force(live, query)
+    assert ranking.searched == len(visible(live, query))
     assert [hit.key for hit in ranking.hits] == [one.key for one in expected]
     for hit, one in zip(ranking.hits, expected, strict=True):
         assert hit.score == pytest.approx(one.score, abs=1e-6)
         assert (frozenset(hit.matched), frozenset(hit.near), hit.turn) == (one.matched, one.near, one.turn)
 
 
-# What is done to it
+Change = Callable[[Tx, Index, Live], Live]
+"""Changes the index and tells what is live after it."""
+
+# One seed instead of many small draws: hypothesis would make those small, and most searches empty.
+chances = st.randoms(use_true_random=True)
+who = st.integers(0, 1)
 
 
 class RolledBack(Exception):
-    pass
+    """Undoes a write."""
+
+
+def put(live: Live, part: int, passages: tuple[Passage, ...]) -> Live:
+    return (passages, live[WORKSPACE]) if part == SESSION else (live[SESSION], passages)
 
 
 class IndexMachine(RuleBasedStateMachine):
@@ -250,10 +211,9 @@ class IndexMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("talekeeper.search.segments.FLUSH", 4)
-        self.patch.setattr("talekeeper.search.segments.FAN", 2)
-        self.patch.setattr("talekeeper.search.maintenance.FLUSH", 4)
-        self.patch.setattr("talekeeper.search.maintenance.FAN", 2)
+        for module in ("segments", "maintenance"):
+            self.patch.setattr(f"talekeeper.search.{module}.FLUSH", 4)
+            self.patch.setattr(f"talekeeper.search.{module}.FAN", 2)
         self.patch.setattr("talekeeper.search.maintenance._WORTH_A_LOOK", 1)
         self.folder = tempfile.TemporaryDirectory()
         path = Path(self.folder.name) / "store.sqlite"
@@ -265,10 +225,8 @@ class IndexMachine(RuleBasedStateMachine):
 
     @initialize()
     def make_parts(self) -> None:
-        self.parts = self.dbs[0].write(
-            lambda tx: [self.indexes[0].part_for(tx, "w", "s", ""), self.indexes[0].part_for(tx, "w", "", "")],
-            name="parts",
-        )
+        index = self.indexes[0]
+        self.parts = self.dbs[0].write(lambda tx: [index.part_for(tx, "w", s, "") for s in ("s", "")], name="parts")
 
     def teardown(self) -> None:
         try:
@@ -280,7 +238,7 @@ class IndexMachine(RuleBasedStateMachine):
             self.folder.cleanup()
             self.patch.undo()
 
-    def write(self, *changes: Callable[[Tx, Index, Live], Live], who: int = 0) -> None:
+    def write(self, *changes: Change, who: int = 0) -> None:
         def run(tx: Tx) -> Live:
             live = self.live
             for change in changes:
@@ -289,7 +247,7 @@ class IndexMachine(RuleBasedStateMachine):
 
         self.live = self.dbs[who].write(run, name="change")
 
-    def message(self, branch: int, depth: int, text: str) -> Callable[[Tx, Index, Live], Live]:
+    def message(self, branch: int, depth: int, text: str) -> Change:
         """Says, or says anew, what stands at a coordinate."""
         self.serial += 1
         at = max(depth, FORKS[branch] + 1)
@@ -299,11 +257,11 @@ class IndexMachine(RuleBasedStateMachine):
         def change(tx: Tx, index: Index, live: Live) -> Live:
             index.remove(tx, self.parts[SESSION], kind=Kind.MESSAGE, plugin="", namespace="", key=key)
             index.add(tx, self.parts[SESSION], passage)
-            return ((*(one for one in live[SESSION] if one.key != key), passage), live[WORKSPACE])
+            return put(live, SESSION, (*(one for one in live[SESSION] if one.key != key), passage))
 
         return change
 
-    def version(self, part: int, base: Passage) -> Callable[[Tx, Index, Live], Live]:
+    def version(self, part: int, base: Passage) -> Change:
         self.serial += 1
         passage = replace(base, key=f"{part}{base.key}", revision=self.serial, digest=self.serial)
 
@@ -313,7 +271,7 @@ class IndexMachine(RuleBasedStateMachine):
 
         return change
 
-    def removal(self, part: int, victim: Passage, *, whole: bool) -> Callable[[Tx, Index, Live], Live]:
+    def removal(self, part: int, victim: Passage, *, whole: bool) -> Change:
         def goes(one: Passage) -> bool:
             same = (one.kind, one.namespace, one.key) == (victim.kind, victim.namespace, victim.key)
             return same and (whole or one.revision == victim.revision)
@@ -334,55 +292,62 @@ class IndexMachine(RuleBasedStateMachine):
 
         return change
 
-    def some_change(self, data: st.DataObject) -> Callable[[Tx, Index, Live], Live]:
-        part = data.draw(st.sampled_from([SESSION, WORKSPACE]))
-        what = data.draw(st.sampled_from(["message", "message", "version", "version", "removal"]))
+    def some_change(self, chance: Random) -> Change:
+        part = chance.choice([SESSION, SESSION, WORKSPACE])
+        what = chance.choice(["message", "message", "version", "version", "version", "removal"])
         if what == "removal" and self.live[part]:
-            victim = data.draw(st.sampled_from(self.live[part]))
-            return self.removal(part, victim, whole=data.draw(st.booleans()))
+            return self.removal(part, chance.choice(self.live[part]), whole=chance.random() < 0.3)
         if what == "version":
-            return self.version(part, data.draw(versions if part == SESSION else root_versions))
-        return self.message(data.draw(branches), data.draw(st.integers(0, DEEPEST)), data.draw(texts))
+            return self.version(part, some_version(chance, at_root=part == WORKSPACE))
+        return self.message(chance.choice([0, 0, 1, 2]), chance.randint(0, DEEPEST), some_text(chance, 9))
 
-    @rule(data=st.data(), who=st.integers(0, 1), asked=st.lists(asked, min_size=1, max_size=4))
-    def change(self, data: st.DataObject, who: int, asked: Sequence[Asked]) -> None:
-        for each in asked:
-            self.write(self.some_change(data), who=who)
-            self.search(each, 1 - who)
+    @rule(chance=chances, who=who)
+    def change(self, chance: Random, who: int) -> None:
+        for _ in range(chance.randint(2, 9)):
+            self.write(self.some_change(chance), who=who)
+            self.search(chance, 1 - who)
 
-    @rule(data=st.data(), asked=asked, keep=st.booleans())
-    def search_own_writes(self, data: st.DataObject, asked: Asked, *, keep: bool) -> None:
-        changes = [self.some_change(data) for _ in range(2)]
+    @rule(chance=chances, keep=st.booleans())
+    def search_own_writes(self, chance: Random, *, keep: bool) -> None:
+        asked = some_search(chance, self.parts)
 
         def look(tx: Tx, index: Index, live: Live) -> Live:
-            agree(index.search(tx, asked.query(self.parts)), live, asked)
-            if not keep:
-                raise RolledBack
+            agree(index.search(tx, asked), live, asked)
             return live
 
-        with suppress(RolledBack):
-            self.write(changes[0], look) if keep else self.write(changes[0], look, changes[1])
+        def undo(tx: Tx, index: Index, live: Live) -> Live:
+            raise RolledBack
 
-    @rule(asked=asked, who=st.integers(0, 1))
-    def search(self, asked: Asked, who: int) -> None:
-        ranking = self.dbs[who].read(lambda tx: self.indexes[who].search(tx, asked.query(self.parts)))
+        with suppress(RolledBack):
+            self.write(self.some_change(chance), look, *(() if keep else (undo,)))
+        self.write(self.some_change(chance))
+        self.search(chance, 0)
+
+    @rule(chance=chances, who=who)
+    def search(self, chance: Random, who: int) -> None:
+        asked = some_search(chance, self.parts)
+
+        ranking = self.dbs[who].read(lambda tx: self.indexes[who].search(tx, asked))
 
         agree(ranking, self.live, asked)
 
-    @rule(data=st.data(), asked=asked, later=asked)
-    def read_an_old_snapshot(self, data: st.DataObject, asked: Asked, later: Asked) -> None:
+    @rule(chance=chances)
+    def read_an_old_snapshot(self, chance: Random) -> None:
         before = self.live
 
+        asked = some_search(chance, self.parts)
+
         def read(tx: Tx) -> None:
-            agree(self.indexes[0].search(tx, asked.query(self.parts)), before, asked)
-            self.write(self.some_change(data))
+            for _ in range(3):
+                agree(self.indexes[0].search(tx, asked), before, asked)
+                self.write(self.some_change(chance))
+                self.search(chance, 0)
             self.indexes[0].maintain(self.dbs[0])
-            self.search(later, 0)
-            agree(self.indexes[0].search(tx, asked.query(self.parts)), before, asked)
+            agree(self.indexes[0].search(tx, asked), before, asked)
 
         self.dbs[1].read(read)
 
-    @rule(who=st.integers(0, 1))
+    @rule(who=who)
     def maintain(self, who: int) -> None:
         self.indexes[who].maintain(self.dbs[who])
 
@@ -392,7 +357,7 @@ class IndexMachine(RuleBasedStateMachine):
 
         assert self.dbs[0].read(lambda tx: self.indexes[0].unpurged(tx, self.parts[part])) == 0
 
-    @rule(who=st.integers(0, 1))
+    @rule(who=who)
     def reload(self, who: int) -> None:
         self.indexes[who] = Index()
 
@@ -407,46 +372,26 @@ class IndexMachine(RuleBasedStateMachine):
         self.indexes[0].rebuild(self.dbs[0], self.parts[part], batches)
 
 
-def put(live: Live, part: int, passages: tuple[Passage, ...]) -> Live:
-    return (passages, live[WORKSPACE]) if part == SESSION else (live[SESSION], passages)
-
-
-def make_version(place: tuple[int, int], key: str, namespace: str, text: str, flags: Mapping[str, bool]) -> Passage:
-    branch, depth = place
-    if flags["person"]:
+def some_version(chance: Random, *, at_root: bool) -> Passage:
+    person, withdrawn = chance.random() < 0.3, chance.random() < 0.2
+    branch = chance.choice([0, 0, 1, 2])
+    depth = max(chance.randint(0, DEEPEST), FORKS[branch] + 1)
+    if at_root or person or chance.random() < 0.2:
         branch, depth = 0, -1
-    elif depth >= 0:
-        depth = max(depth, FORKS[branch] + 1)
-    else:
-        branch = 0
     return Passage(
         kind=Kind.RECORD,
         plugin="lore",
-        namespace=namespace,
-        key=key,
+        namespace=chance.choice(["entries", "facts"]),
+        key=chance.choice(["a", "b", "c"]),
         branch=branch,
         depth=depth,
         turn=depth // 2 if depth >= 0 else -1,
-        terms=Terms({}, 0) if flags["withdrawn"] else document_terms(text),
+        terms=Terms({}, 0) if withdrawn else document_terms(some_text(chance, 9)),
         digest=0,
-        person=flags["person"],
-        withdrawn=flags["withdrawn"],
+        person=person,
+        withdrawn=withdrawn,
     )
 
 
-flags = st.sampled_from(
-    [
-        {"person": False, "withdrawn": False},
-        {"person": False, "withdrawn": False},
-        {"person": False, "withdrawn": True},
-        {"person": True, "withdrawn": False},
-        {"person": True, "withdrawn": True},
-    ]
-)
-keys = st.sampled_from(["a", "b"])
-names = st.sampled_from(["entries", "facts"])
-versions = st.builds(make_version, st.tuples(branches, st.integers(-1, DEEPEST)), keys, names, texts, flags)
-root_versions = st.builds(make_version, st.just((0, -1)), keys, names, texts, flags)
-
-IndexMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=40)
+IndexMachine.TestCase.settings = settings(max_examples=50, stateful_step_count=40)
 TestIndexIsBruteForce = IndexMachine.TestCase
