@@ -61,7 +61,12 @@ SCHEMA = {
     "additionalProperties": False,
 }
 
-COUNT = {"type": "object", "properties": {"times": {"type": "integer", "minimum": 1}}, "additionalProperties": False}
+COUNT = {
+    "type": "object",
+    "description": "Count the entries.",
+    "properties": {"times": {"type": "integer", "minimum": 1}},
+    "additionalProperties": False,
+}
 
 CODE = """
 from talekeeper.api import Record, UserError, hookimpl

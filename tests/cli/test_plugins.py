@@ -64,3 +64,8 @@ def test_an_unknown_plugin_is_one_sentence(tk: Run) -> None:
 
     assert outcome.code == 1
     assert outcome.err.startswith("talekeeper: there is no plugin 'lorbook'; found are")
+
+
+def test_without_a_command_the_plugins_are_listed(tk: Run) -> None:
+    assert tk("plugins").out == tk("plugins", "list").out
+    assert tk("plugins", "--json").json == tk("plugins", "list", "--json").json

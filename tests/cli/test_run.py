@@ -12,6 +12,7 @@ Run = Callable[..., Any]
 
 def test_without_a_command_the_commands_are_listed(told: Run) -> None:
     assert {"lorebook/count", "lorebook/fail"} <= set(told("run", "--json").json["commands"])
+    assert "lorebook/count  Count the entries." in told("run").out
 
 
 def test_a_command_takes_arguments_drawn_from_its_schema(told: Run) -> None:

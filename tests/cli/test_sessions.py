@@ -163,3 +163,18 @@ def test_a_place_that_is_none_is_told_its_form(told: Run, place: str) -> None:
     outcome = told("sessions", "go", "harbour", place)
 
     assert (outcome.code, "BRANCH:DEPTH" in outcome.err) == (1, True)
+
+
+def test_a_new_session_is_empty_and_has_the_plugins_that_are_on(tk: Run) -> None:
+    made = tk("sessions", "new", "evening", "--title", "An evening", "--locale", "zh")
+
+    (session,) = tk("sessions", "list", "--json").json["sessions"]
+    assert made.out == "evening is made; plugins: lorebook, memory\n"
+    assert (session["title"], session["locale"], session["messages"]) == ("An evening", "zh", 0)
+
+
+def test_a_new_session_does_not_take_the_id_of_another(told: Run) -> None:
+    outcome = told("sessions", "new", "harbour")
+
+    assert outcome.code == 1
+    assert "harbour" in outcome.err

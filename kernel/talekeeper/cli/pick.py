@@ -21,7 +21,7 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
     """By id, by title when only one has it, or by the beginning of an id; without a name the one used last."""
     known = home.story.sessions(options.workspace)
     if not known:
-        cure = "import a conversation with: talekeeper import FILE"
+        cure = "talekeeper import FILE brings a conversation, talekeeper sessions new makes an empty one"
         raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure)
     if name is None:
         return known[0]

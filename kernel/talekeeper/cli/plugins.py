@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from talekeeper.plugins import Plugin
 
 
-@click.group()
-def group() -> None:
-    """List, explain, enable and disable plugins."""
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def group(ctx: click.Context) -> None:
+    """List, explain, enable and disable plugins.
+
+    Without a command, lists them.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_plugins)
 
 
 @group.command("list", epilog="Example:  talekeeper plugins list")

@@ -38,8 +38,7 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
             return
         entry = _declared(home, rest[0])
         form = Form(entry.get("parameters") or {}, taken=("--value", "--file"))
-        about = str(entry.get("description", ""))
-        given = fill_in(ctx, rest[0], rest[1:], [*form.options, *WHOLE], about)
+        given = fill_in(ctx, rest[0], rest[1:], [*form.options, *WHOLE], _about(entry))
         arguments = {**whole_value(given["whole"], given["file"]), **form.value(given)}
         result = run_command(home.rooms, session_of(home, options, session).address, rest[0], arguments)
     if isinstance(result, str) and not options.as_json:
@@ -64,11 +63,16 @@ def _declared(home: Home, path: str) -> Mapping[str, Any]:
     return known[path]
 
 
+def _about(entry: Mapping[str, Any]) -> str:
+    """What the schema of its arguments says it does."""
+    return str((entry.get("parameters") or {}).get("description", ""))
+
+
 def _list(options: Common, home: Home) -> None:
     found = _commands(home)
     if options.as_json:
         screen.emit({"commands": list(found)})
     elif found:
-        screen.table(("command", ""), [(path, entry.get("description", "")) for path, entry in found.items()])
+        screen.table(("command", ""), [(path, _about(entry)) for path, entry in found.items()])
     else:
         screen.note("no plugin declares a command")

@@ -42,6 +42,23 @@ def list_sessions(options: Common, /) -> None:
         screen.note(f"the workspace {options.workspace!r} has no sessions; talekeeper import FILE makes one")
 
 
+@group.command(epilog='Example:  talekeeper sessions new low-house --title "The Low House"')
+@click.argument("name", metavar="[ID]", required=False)
+@click.option("--title", default="", help="Its title.  [default: none]")
+@click.option("--locale", default="en", show_default=True, help="Its language.")
+@common
+@pass_common
+def new(options: Common, /, name: str | None, title: str, locale: str) -> None:
+    """Make an empty session, with the plugins that are on."""
+    with options.open() as home:
+        plugins = home.plugins_of_new_sessions(options.workspace)
+        session = home.story.create_session(
+            options.workspace, session_id=name, title=title, locale=locale, plugins=plugins
+        )
+        home.host.ready(session.address)
+    tell(options, session, f"{session.id} is made; plugins: {', '.join(session.plugins) or 'none'}")
+
+
 @group.command(epilog="Example:  talekeeper sessions show low-house --turns 3..5")
 @session_argument
 @click.option("-n", "--last", type=click.IntRange(min=1), help=f"The last so many messages.  [default: {_SHOWN}]")
