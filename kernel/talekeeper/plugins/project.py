@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from talekeeper.manifest.check import FILE_NAME as MANIFEST
 from talekeeper.manifest.project import GROUP, project_at
 
 __all__ = ["GROUP", "MANIFEST", "Project", "project"]
-
-MANIFEST = "plugin.toml"
 
 
 @dataclass(frozen=True, slots=True)

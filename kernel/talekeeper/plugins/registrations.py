@@ -7,25 +7,16 @@ from types import MappingProxyType
 from typing import Any
 
 from talekeeper.manifest.declared import PluginManifest
+from talekeeper.manifest.points import POINTS
 
 Function = Callable[..., Any]
 Key = tuple[str, str]
 """(point, name): `("commands", "check")`. Migrations stand under `("migrations", namespace)`."""
 
 # Where the name of a declared entry stands, for every point whose entries are code.
-NAMED_BY = MappingProxyType(
-    {"tools": "name", "prompt": "id", "jobs": "id", "commands": "id", "importers": "id", "providers": "name"}
-)
-_SINGULAR = MappingProxyType(
-    {
-        "tools": "tool",
-        "prompt": "prompt segment",
-        "jobs": "job",
-        "commands": "command",
-        "importers": "importer",
-        "providers": "provider",
-        "migrations": "migration of namespace",
-    }
+NAMED_BY = MappingProxyType({point.name: point.named_by for point in POINTS.values() if point.code})
+_NOUNS = MappingProxyType(
+    {**{point.name: point.noun for point in POINTS.values()}, "migrations": "migration of namespace"}
 )
 _STORE_OPERATIONS = ("get", "upsert", "list", "remove", "prune")
 
@@ -121,7 +112,7 @@ class Registrations:
         if self._closed:
             self.faults.append("the code registers after talekeeper_register has ended")
         elif not isinstance(name, str):
-            self.faults.append(f"a {_SINGULAR[point]} is registered under {type(name).__name__}, not a string")
+            self.faults.append(f"a {_NOUNS[point]} is registered under {type(name).__name__}, not a string")
         elif (point, name) in self.functions:
             self.faults.append(f"{_words((point, name))} is registered twice")
         else:
@@ -150,4 +141,4 @@ def _migrations_needed(manifest: PluginManifest) -> set[Key]:
 
 
 def _words(key: Key) -> str:
-    return f"{_SINGULAR[key[0]]} {key[1]!r}"
+    return f"{_NOUNS[key[0]]} {key[1]!r}"
