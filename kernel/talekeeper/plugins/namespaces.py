@@ -37,12 +37,3 @@ def store(tx: Tx, workspace: str, namespace: Namespace) -> None:
 def fingerprint(namespace: Namespace) -> str:
     """That of the search table; empty for a namespace that is not searched."""
     return namespace.search.fingerprint() if namespace.search else ""
-
-
-def oldest(tx: Tx, workspace: str, namespace: Namespace) -> int | None:
-    """The lowest version among the stored records; None without any."""
-    row = tx.one(
-        "SELECT min(version) FROM record WHERE workspace = ? AND plugin = ? AND namespace = ? AND forgotten = 0",
-        (workspace, namespace.plugin, namespace.name),
-    )
-    return None if row is None else row[0]

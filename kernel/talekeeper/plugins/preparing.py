@@ -58,7 +58,7 @@ class Preparer:
 
     def _declare(self, plugin: Plugin, namespace: Namespace, workspace: str) -> None:
         wanted = namespaces.Stored(namespace.version, namespaces.fingerprint(namespace))
-        known, oldest = self._story.read(lambda tx: _known(tx, workspace, namespace))
+        known, oldest = self._story.read(lambda tx: self._known(tx, workspace, namespace))
         if known == wanted:
             return
         if oldest is not None and oldest > namespace.version:
@@ -66,6 +66,12 @@ class Preparer:
         if oldest is not None and oldest < namespace.version:
             self._migrate(plugin, namespace, workspace)
         self._story.write(lambda tx: self._settle(tx, namespace, workspace), name="declare a namespace")
+
+    def _known(self, tx: Tx, workspace: str, namespace: Namespace) -> tuple[namespaces.Stored | None, int | None]:
+        known = namespaces.stored(tx, workspace).get((namespace.plugin, namespace.name))
+        if known is not None:
+            return known, known.version
+        return None, self._story.records.oldest_version(workspace, namespace, tx=tx)
 
     def _settle(self, tx: Tx, namespace: Namespace, workspace: str) -> None:
         self._story.create_workspace(workspace, tx=tx)
@@ -83,10 +89,3 @@ class Preparer:
         seed = seeding.Seed(namespace)
         if not self._story.read(lambda tx: seeding.is_given(tx, seed, scope)):
             seeding.give(self._story, seed, scope)
-
-
-def _known(tx: Tx, workspace: str, namespace: Namespace) -> tuple[namespaces.Stored | None, int | None]:
-    known = namespaces.stored(tx, workspace).get((namespace.plugin, namespace.name))
-    if known is not None:
-        return known, known.version
-    return None, namespaces.oldest(tx, workspace, namespace)

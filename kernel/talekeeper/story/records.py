@@ -236,6 +236,10 @@ class Records:
         """Versions with a value, anywhere in the workspace, that are older than the namespace's version."""
         return self._core.read(lambda tx: rewriting.outdated(tx, workspace, namespace, limit), tx)
 
+    def oldest_version(self, workspace: str, namespace: Namespace, *, tx: Tx | None = None) -> int | None:
+        """The lowest version that a stored record of the workspace has; None without any."""
+        return self._core.read(lambda tx: rewriting.oldest_version(tx, workspace, namespace), tx)
+
     def rewrite(self, namespace: Namespace, changes: Sequence[tuple[Record, object]], *, tx: Tx | None = None) -> int:
         """Gives versions, as `outdated` read them, new values where they stand, in the namespace's version.
 

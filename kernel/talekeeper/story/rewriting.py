@@ -32,6 +32,15 @@ def outdated(tx: Tx, workspace: str, namespace: Namespace, limit: int) -> list[R
     return [view(row) for row in rows]
 
 
+def oldest_version(tx: Tx, workspace: str, namespace: Namespace) -> int | None:
+    """The lowest version that a stored record of the workspace has; None without any."""
+    row = tx.one(
+        "SELECT min(version) FROM record WHERE workspace = ? AND plugin = ? AND namespace = ? AND forgotten = 0",
+        (workspace, namespace.plugin, namespace.name),
+    )
+    return None if row is None else row[0]
+
+
 def documents(namespace: Namespace, changes: Sequence[tuple[Record, object]]) -> list[tuple[Record, str]]:
     """The records with their canonical new values; raises `ParameterError` naming the first that does not fit."""
     return [(record, _document(namespace, record, value)) for record, value in changes]
