@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from talekeeper.db import Tx
+from talekeeper.search.arrays import Bytes, Positions, Singles
 from talekeeper.search.bm25 import B
 from talekeeper.search.codec import decode_all
 from talekeeper.search.lru import ByteLru
@@ -18,6 +19,7 @@ _NOTHING = Chunk(np.empty(0, np.intp), np.empty(0, np.uint8), np.empty(0, np.flo
 _OVERHEAD = 400  # bytes of a cache entry beside its arrays
 _POSTINGS = "SELECT segment, term, data FROM posting WHERE segment IN ({}) AND term IN ({})"
 _AT_ONCE = 500  # terms a statement
+_SELDOM = 8  # a term in more than one of so many passages is added to all scores, held or not, which is faster
 
 PostingCache = ByteLru[tuple[int, str], Chunk]
 """(serial of a stack, term) → its postings in all segments. Segments never change, so it is right."""
@@ -28,7 +30,7 @@ def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Seque
     settled = _settled(tx, cache, states, terms)
     return [
         Postings(
-            {term: chunk for term, chunk in held.items() if len(chunk)},
+            {term: chunk for term, chunk in held.items() if chunk.positions.size},
             state.tail.find(terms, len(state)),
             state.stack.average,
         )
@@ -40,9 +42,9 @@ def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Se
     found: list[dict[str, Chunk]] = []
     lacking: dict[str, None] = {}
     for state in states:
-        held = {term: cache.get((state.stack.serial, term)) for term in terms} if state.stack.segments else {}
-        found.append({term: chunk for term, chunk in held.items() if chunk is not None})
-        lacking.update((term, None) for term, chunk in held.items() if chunk is None)
+        kept = {term: cache.get((state.stack.serial, term)) for term in terms} if state.stack.segments else {}
+        found.append({term: chunk for term, chunk in kept.items() if chunk is not None})
+        lacking.update((term, None) for term, chunk in kept.items() if chunk is None)
     if lacking:
         blobs = _read(tx, states, list(lacking))
         for state, held in zip(states, found, strict=True):
@@ -85,4 +87,15 @@ def _decoded(
     for term, size in sizes.items():
         start, end = end, end + size
         chosen = slice(start, end)  # copied, for a slice would keep the arrays of all terms
-        yield term, Chunk(positions[chosen].copy(), postings.tfs[chosen].copy(), gains[chosen].copy())
+        yield (
+            term,
+            _chunk(positions[chosen].copy(), postings.tfs[chosen].copy(), gains[chosen].copy(), state.stack.size),
+        )
+
+
+def _chunk(positions: Positions, tfs: Bytes, gains: Singles, size: int) -> Chunk:
+    spread = None
+    if len(positions) * _SELDOM > size:
+        spread = np.zeros(size, np.float32)
+        spread[positions] = gains
+    return Chunk(positions, tfs, gains, spread)

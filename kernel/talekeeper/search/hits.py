@@ -36,6 +36,7 @@ class Hits:
         self._states = states
         self._scopes = scopes
         self._rows: dict[Place, list[tuple[_Listed, int]]] = {}
+        self._names = [{number: name for name, number in state.sources.items()} for state in states]
         for found in lists:
             listed = _Listed(found)
             for row, place in enumerate(found.places):
@@ -61,7 +62,7 @@ class Hits:
     def ranked(self, place: Place, keys: Mapping[Place, str], also: Sequence[Place], *, explain: bool) -> Ranked:
         """The passage as it is handed out; `also` are its equals."""
         state, rows = self._states[place[0]], self._rows[place]
-        kind, plugin, namespace = state.source_name(self.source(place))
+        kind, plugin, namespace = self._names[place[0]][self.source(place)]
         listed, row = max(rows, key=lambda held: held[0].score[held[1]]) if len(rows) > 1 else rows[0]
         matched = _union([compress(one.terms, one.own[i]) for one, i in rows])
         near = _union([compress(one.terms, one.near[i]) for one, i in rows])
@@ -75,7 +76,7 @@ class Hits:
             turn=self._turn(place),
             score=listed.score[row],
             matched=matched,
-            near=tuple(term for term in near if term not in matched),
+            near=tuple(term for term in near if term not in matched) if near else (),
             also=tuple((keys[other], self._turn(other)) for other in also),
             explanation=self._explain(place, listed, row) if explain else (),
         )

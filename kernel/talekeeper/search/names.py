@@ -32,12 +32,12 @@ class Names:
         return {place: self._known[place][1] for place in places}
 
     def _read(self, places: Sequence[Place]) -> None:
+        unknown = [place for place in places if place not in self._known]
+        if not unknown:
+            return
         for number, state in enumerate(self._states):
-            docs = {
-                int(state.columns.doc[place[1]]): place
-                for place in places
-                if place[0] == number and place not in self._known
-            }
+            mine = [place for place in unknown if place[0] == number]
+            docs = dict(zip(state.columns.doc[[position for _, position in mine]].tolist(), mine, strict=True))
             wanted = iter(docs)
             while some := list(islice(wanted, _AT_ONCE)):
                 # Lists of few lengths, so that SQLite prepares few statements.

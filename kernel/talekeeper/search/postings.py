@@ -15,12 +15,14 @@ from talekeeper.search.arrays import Bools, Bytes, Doubles, Positions, Singles
 class Chunk:
     """A term in all segments of a partition: ascending positions, its frequency there, and what it is roughly worth.
 
-    `worth` is what BM25 gives messages without idf, with the average length of the segments for the scope's.
+    `worth` is what BM25 gives messages without idf, with the average length of the segments for the scope's. `spread`
+    is the same with a place for every position of the segments, for a term that many of them hold.
     """
 
     positions: Positions
     tfs: Bytes
     worth: Singles
+    spread: Singles | None = None
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -28,7 +30,8 @@ class Chunk:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return self.positions.nbytes + self.tfs.nbytes + self.worth.nbytes
+        spread = 0 if self.spread is None else self.spread.nbytes
+        return self.positions.nbytes + self.tfs.nbytes + self.worth.nbytes + spread
 
     def part(self, chosen: slice | Bools) -> Chunk:
         """The chosen postings."""
@@ -68,26 +71,28 @@ class Postings:
 
     def df(self) -> dict[str, int]:
         """How many passages hold each term."""
-        held = zip(self.unsettled.terms, self.unsettled.counts, strict=True)
-        return {term: count + len(self.settled.get(term, ())) for term, count in held}
+        df = dict(zip(self.unsettled.terms, self.unsettled.counts, strict=True))
+        for term, chunk in self.settled.items():
+            df[term] += chunk.positions.size
+        return df
 
 
 def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) -> Doubles:
     """Term frequencies of ascending `positions` (rows) for `terms` (columns)."""
-    table = np.zeros((len(positions), len(terms)))
+    table = np.zeros((len(terms), len(positions)))
     if not len(positions):
-        return table
+        return table.T
     for column, term in enumerate(terms):
         chunk = postings.settled.get(term)
         if chunk is not None:
             at = chunk.positions.searchsorted(positions)
             is_held = chunk.positions.take(at, mode="clip") == positions
-            table[:, column] = chunk.tfs.take(at, mode="clip") * is_held
+            np.multiply(chunk.tfs.take(at, mode="clip"), is_held, out=table[column])
     unsettled = postings.unsettled
     if len(unsettled):
         number = {term: column for column, term in enumerate(terms)}
         columns = np.array([number.get(term, -1) for term in unsettled.terms], np.intp).take(unsettled.which)
         rows = positions.searchsorted(unsettled.positions)
         is_asked = (positions.take(rows, mode="clip") == unsettled.positions) & (columns >= 0)
-        table[rows[is_asked], columns[is_asked]] = unsettled.tfs[is_asked]
-    return table
+        table[columns[is_asked], rows[is_asked]] = unsettled.tfs[is_asked]
+    return table.T

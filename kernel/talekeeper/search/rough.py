@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from talekeeper.search.arrays import Bytes, Column, Positions, Singles
 from talekeeper.search.bm25 import K1, B, Statistics
 from talekeeper.search.postings import Chunk, Postings
+
+A = TypeVar("A", Positions, Bytes, Singles)
 
 _AT_ONCE = 1 << 14  # postings: below it joining terms is faster than a call for each, above it slower
 _FARTHEST = 1.05  # ratio of two averages; farther apart, too many passages might be among the best
@@ -44,7 +47,10 @@ def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistic
     scores = np.zeros(len(lengths), np.float32)
     ratio = _apart(postings.average, statistics.average) if statistics.b == B else np.inf
     is_near = ratio <= _FARTHEST
-    for group, weights in _groups(postings, terms, statistics):
+    settled = [(statistics.idf[term], postings.settled[term]) for term in terms if term in postings.settled]
+    if is_near:
+        settled = _without_spread(scores, settled)
+    for group, weights in _groups(settled):
         positions = _joined([chunk.positions for chunk in group])
         if is_near:
             gains = _joined([chunk.worth for chunk in group])
@@ -55,9 +61,9 @@ def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistic
     unsettled = postings.unsettled
     if len(unsettled):
         asked = set(terms)
-        weights = np.array([statistics.idf[one] * (one in asked) for one in unsettled.terms], np.float32)
+        idfs = np.array([statistics.idf[one] * (one in asked) for one in unsettled.terms], np.float32)
         gains = worth(unsettled.tfs, lengths.take(unsettled.positions), statistics.average, statistics.b)
-        np.add.at(scores, unsettled.positions, gains * weights.take(unsettled.which))
+        np.add.at(scores, unsettled.positions, gains * idfs.take(unsettled.which))
     return Rough(scores, ratio if is_near else 1.0)
 
 
@@ -65,22 +71,31 @@ def _apart(one: float, other: float) -> float:
     return max(one / other, other / one) if one and other else np.inf
 
 
-def _groups(
-    postings: Postings, terms: Sequence[str], statistics: Statistics
-) -> Iterator[tuple[list[Chunk], list[tuple[float, int]]]]:
+def _without_spread(scores: Singles, settled: Sequence[tuple[float, Chunk]]) -> list[tuple[float, Chunk]]:
+    """Adds the terms that most passages hold; gives the others."""
+    spread = [(idf, chunk.spread) for idf, chunk in settled if chunk.spread is not None]
+    if spread:
+        part = scores[: spread[0][1].size]
+        gains = np.empty_like(part)
+        for idf, worths in spread:
+            np.multiply(worths, np.float32(idf), out=gains)
+            part += gains
+    return [(idf, chunk) for idf, chunk in settled if chunk.spread is None]
+
+
+def _groups(settled: Sequence[tuple[float, Chunk]]) -> Iterator[tuple[list[Chunk], list[tuple[float, int]]]]:
     """Chunks to add up together, with the idf and the length of each."""
     group: list[Chunk] = []
     weights: list[tuple[float, int]] = []
     size = 0
-    for term in terms:
-        chunk = postings.settled.get(term)
-        if chunk is not None:
-            if group and size + len(chunk) > _AT_ONCE:
-                yield group, weights
-                group, weights, size = [], [], 0
-            group.append(chunk)
-            weights.append((statistics.idf[term], len(chunk)))
-            size += len(chunk)
+    for idf, chunk in settled:
+        length = chunk.positions.size
+        if group and size + length > _AT_ONCE:
+            yield group, weights
+            group, weights, size = [], [], 0
+        group.append(chunk)
+        weights.append((idf, length))
+        size += length
     if group:
         yield group, weights
 
@@ -93,5 +108,5 @@ def _add(scores: Singles, positions: Positions, gains: Singles, weights: Sequenc
         np.add.at(scores, positions, gains * np.repeat(np.array(idfs, np.float32), counts))
 
 
-def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+def _joined(arrays: Sequence[A]) -> A:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

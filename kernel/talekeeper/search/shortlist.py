@@ -12,7 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
-from talekeeper.search.arrays import Doubles, Ints, Positions
+from talekeeper.search.arrays import Column, Doubles, Ints, Positions
 from talekeeper.search.bm25 import B_RECORDS, B, Statistics, norm, weigh
 from talekeeper.search.leaders import leaders
 from talekeeper.search.passage import Kind
@@ -117,7 +117,8 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
 def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Shortlist:
     rough = rough_scores(field.postings, terms, statistics, field.state.columns.length)
     weights = field.scope.weights
-    position = leaders(rough.scores if weights is None else rough.scores * weights, k, rough.ratio)
+    scores = rough.scores if weights is None else rough.scores * weights.astype(np.float32)
+    position = leaders(scores, k, rough.ratio)
     own = frequencies(field.postings, terms, position)
     norms = norm(field.state.columns.length[position], statistics.average, statistics.b)
     return score_rows(number, field, position, norms, own, np.zeros_like(own), terms, statistics)
@@ -159,7 +160,8 @@ def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> S
 
 def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
     if len(fields) == 1:
-        return getattr(fields[0].state.columns, name)[found.position].astype(np.int64)
+        only: Column = getattr(fields[0].state.columns, name)
+        return only[found.position].astype(np.int64)
     values = np.zeros(len(found), np.int64)
     for number, field in enumerate(fields):
         mine = found.field == number

@@ -90,10 +90,6 @@ class PartState:
     def __len__(self) -> int:
         return len(self.live)
 
-    def source_name(self, number: int) -> SourceName:
-        """Kind, plugin and namespace of a source number."""
-        return next(name for name, held in self.sources.items() if held == number)
-
     @property
     def nbytes(self) -> int:
         """Roughly what it holds in memory, scopes included."""

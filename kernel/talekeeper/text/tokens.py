@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from operator import add
 from typing import NamedTuple
@@ -68,17 +69,28 @@ class _Asked(NamedTuple):
     is_pair: bool = False
 
 
-def _asked_of(run: str) -> Iterator[_Asked]:
+def _asked_of(run: str) -> Iterable[_Asked]:
     script = Script.WORD if run.isascii() else script_of(run)
     if script is Script.WORD:
-        for token, term in zip(split_word(run), word_terms(run), strict=True):
-            yield _Asked(term, token in STOP_WORDS)
-    else:
-        for term in _terms_of(run):
-            is_stop = script is Script.CJK and not STOP_CHARACTERS.isdisjoint(term)
-            yield _Asked(term, is_stop, is_pair=script is Script.CJK and len(run) > 1)
-        if script is Script.CJK and len(run) > 1:
-            yield from (_Asked(SINGLE + character, is_stop=False) for character in _stranded(run))
+        return _asked_word(run) if len(run) <= TOKEN_LIMIT else _asked_words(run)
+    return _asked_signs(run, script)
+
+
+def _asked_words(run: str) -> tuple[_Asked, ...]:
+    return tuple(
+        _Asked(term, token in STOP_WORDS) for token, term in zip(split_word(run), word_terms(run), strict=True)
+    )
+
+
+_asked_word = lru_cache(1 << 13)(_asked_words)
+
+
+def _asked_signs(run: str, script: Script) -> Iterator[_Asked]:
+    for term in _terms_of(run):
+        is_stop = script is Script.CJK and not STOP_CHARACTERS.isdisjoint(term)
+        yield _Asked(term, is_stop, is_pair=script is Script.CJK and len(run) > 1)
+    if script is Script.CJK and len(run) > 1:
+        yield from (_Asked(SINGLE + character, is_stop=False) for character in _stranded(run))
 
 
 def _stranded(run: str) -> Iterator[str]:
