@@ -1,6 +1,6 @@
 -- The schema of a new database, in order of names; made by scripts/make_store_schema.py.
 
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 CREATE TABLE branch (
     workspace TEXT NOT NULL,
@@ -208,6 +208,13 @@ CREATE TABLE plugin_setting (
     value TEXT NOT NULL,
     changed TEXT NOT NULL,
     PRIMARY KEY (workspace, session, plugin, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plugin_sound_seed (
+    workspace TEXT NOT NULL,
+    place TEXT NOT NULL,
+    stamp TEXT NOT NULL,
+    PRIMARY KEY (workspace, place)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE plugin_switch (

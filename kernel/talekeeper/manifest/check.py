@@ -50,13 +50,14 @@ class Checked(NamedTuple):
         return changed if changed.holds else changed._replace(manifest=None)
 
 
-def read_manifest(path: Path, *, expected_id: str | None = None) -> PluginManifest:
+def read_manifest(path: Path, *, expected_id: str | None = None, package: Package | None = None) -> PluginManifest:
     """The declared values of a `plugin.toml`. Runs no code of the plugin.
 
     Entries of tools and commands carry their parameters' JSON Schema itself under `parameters`. `expected_id` is the
-    name of the entry point or folder the plugin was found by. Raises ManifestError with all diagnostics.
+    name of the entry point or folder the plugin was found by; `package` the files around it, when they are not to be
+    read from its folder as they are. Raises ManifestError with all diagnostics.
     """
-    checked = check_file(path, expected=_found_as(expected_id))
+    checked = check_file(path, expected=_found_as(expected_id), package=package)
     if checked.manifest is not None:
         return checked.manifest
     errors = [it for it in checked.diagnostics if it.severity == "error"]
@@ -78,7 +79,14 @@ def _found_as(name: str | None) -> Expected:
     return NOTHING if name is None else Expected(announced=(name,))
 
 
-def check_file(path: Path, *, expected: Expected = NOTHING, shown: str | None = None, level: int = LEVEL) -> Checked:
+def check_file(
+    path: Path,
+    *,
+    expected: Expected = NOTHING,
+    shown: str | None = None,
+    level: int = LEVEL,
+    package: Package | None = None,
+) -> Checked:
     """As `check_manifest`, with the text and the values. `shown` is what the diagnostics call the file."""
     name = shown if shown is not None else str(path)
     try:
@@ -89,7 +97,7 @@ def check_file(path: Path, *, expected: Expected = NOTHING, shown: str | None = 
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
         return Checked([whole_file(file_codes.UNREADABLE, name, f"cannot be read: {reason.lower()}")])
-    return examine(raw, Folder(path.parent), name, root=path.parent, expected=expected, level=level)
+    return examine(raw, package or Folder(path.parent), name, root=path.parent, expected=expected, level=level)
 
 
 def examine(

@@ -20,6 +20,7 @@ from talekeeper.plugins.explain import Explanation, explain
 from talekeeper.plugins.found import Origin
 from talekeeper.plugins.guard import Deadlines, Guard
 from talekeeper.plugins.loading import Functions, Loader
+from talekeeper.plugins.manifests import Manifests
 from talekeeper.plugins.preparing import Preparer
 from talekeeper.plugins.roster import muster
 from talekeeper.plugins.states import Plugin, Roster, State
@@ -61,7 +62,7 @@ class Host:
         if self._plugins is None:
             switches = self._switches
             found = discover(home=self._folder, folders=switches.folders, paths=switches.paths, entries=self._entries)
-            self._plugins = survey(found)
+            self._plugins = survey(found, read=Manifests(self._story).read)
             self._begin(self._plugins)
         return self._plugins
 

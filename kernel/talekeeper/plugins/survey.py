@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 
 from talekeeper import __version__
 from talekeeper.errors import ManifestError
-from talekeeper.manifest import read_manifest
+from talekeeper.manifest import PluginManifest, read_manifest
 from talekeeper.manifest.codes.contributions import KERNEL_TOOL
 from talekeeper.plugins.found import Found
 from talekeeper.plugins.project import MANIFEST
 from talekeeper.plugins.states import Plugin, State
 
 
-def survey(found: Iterable[Found], *, host_version: str = __version__) -> tuple[Plugin, ...]:
+def survey(
+    found: Iterable[Found],
+    *,
+    host_version: str = __version__,
+    read: Callable[[Path], PluginManifest] = read_manifest,
+) -> tuple[Plugin, ...]:
     """One plugin a place: `valid`, or `invalid`, `incompatible` or `blocked` with the reason.
 
-    The places come in order of origin, and the first to carry an id keeps it.
+    The places come in order of origin, and the first to carry an id keeps it. `read` is given the path of a manifest.
     """
     plugins: list[Plugin] = []
     standing: dict[str, Plugin] = {}
     for one in found:
-        plugin = _compatible(_read(one), host_version)
+        plugin = _compatible(_read(one, read), host_version)
         if plugin.manifest is not None and plugin.state is not State.INVALID:
             earlier = standing.setdefault(plugin.id, plugin)
             if earlier is not plugin:
@@ -33,12 +39,12 @@ def survey(found: Iterable[Found], *, host_version: str = __version__) -> tuple[
     return tuple(plugins)
 
 
-def _read(found: Found) -> Plugin:
+def _read(found: Found, read: Callable[[Path], PluginManifest]) -> Plugin:
     plugin = Plugin(found.names[0], State.FOUND, "", found)
     if found.root is None:
         return plugin.moved(State.BLOCKED if found.unsafe else State.INVALID, found.fault)
     try:
-        manifest = read_manifest(found.root / MANIFEST)
+        manifest = read(found.root / MANIFEST)
     except ManifestError as error:
         diagnostics = tuple(error.data["diagnostics"])
         faults = {one.code for one in diagnostics if one.severity == "error"}

@@ -1,0 +1,92 @@
+"""A large seed is held against its schema once, and again when anything of the package changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from talekeeper.errors import ManifestError
+from talekeeper.manifest import read_manifest, seeds
+from talekeeper.plugins import Host, State
+from talekeeper.plugins.manifests import LARGE, Manifests
+from talekeeper.story import Story
+
+MakePlugin = Callable[..., Path]
+OpenHost = Callable[..., Host]
+
+SEEDED = 'scope = "workspace"\nseed = "seed.jsonl"\nsearch = { text = "body" }\n'
+
+
+def _seed(root: Path, size: int, last: object = "the end") -> None:
+    lines = [json.dumps({"id": f"k{number}", "body": "word " * 200}) for number in range(size // 1000)]
+    (root / "seed.jsonl").write_text("\n".join([*lines, json.dumps({"id": "last", "body": last})]))
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many lines of seeds each reading of a manifest has looked at."""
+    counted: list[int] = []
+    real = seeds.survey
+
+    def survey(*arguments: object) -> seeds.Survey:
+        found = real(*arguments)  # type: ignore[arg-type]
+        counted.append(found.lines)
+        return found
+
+    monkeypatch.setattr(seeds, "survey", survey)
+    return counted
+
+
+@pytest.mark.parametrize(("size", "again"), [(LARGE + 5_000, 0), (5_000, 6)], ids=["large", "small"])
+def test_only_a_large_seed_is_remembered(
+    make_plugin: MakePlugin, open_host: OpenHost, checked: list[int], size: int, again: int
+) -> None:
+    _seed(make_plugin("lore", data=SEEDED), size)
+
+    states = [open_host().plugins[0].state for _ in range(3)]
+
+    assert states == [State.VALID] * 3
+    assert checked[1:] == [again] * 2
+    assert checked[0] == size // 1000 + 1
+
+
+def test_what_is_declared_is_the_same_either_way(make_plugin: MakePlugin, story: Story) -> None:
+    root = make_plugin("lore", data=SEEDED)
+    _seed(root, LARGE + 5_000)
+    path = root / "plugin.toml"
+
+    first, second = (Manifests(story).read(path) for _ in range(2))
+
+    assert first == second == read_manifest(path)
+
+
+@pytest.mark.parametrize("file", ["seed.jsonl", "plugin.toml", "entries.schema.json"])
+def test_a_change_of_any_file_is_noticed(make_plugin: MakePlugin, story: Story, checked: list[int], file: str) -> None:
+    root = make_plugin("lore", data=SEEDED)
+    _seed(root, LARGE + 5_000)
+    Manifests(story).read(root / "plugin.toml")
+
+    (root / file).write_text((root / file).read_text() + "\n")
+    Manifests(story).read(root / "plugin.toml")
+
+    assert checked[0] == checked[1] > 0
+
+
+def test_a_seed_that_no_longer_holds_is_refused(make_plugin: MakePlugin, story: Story) -> None:
+    root = make_plugin("lore", data=SEEDED)
+    _seed(root, LARGE + 5_000)
+    Manifests(story).read(root / "plugin.toml")
+    _seed(root, LARGE + 5_000, last=3)
+
+    told = [_refusal(story, root) for _ in range(2)]
+
+    assert told[0] == told[1]
+    assert "body" in told[0]
+
+
+def _refusal(story: Story, root: Path) -> str:
+    with pytest.raises(ManifestError) as raised:
+        Manifests(story).read(root / "plugin.toml")
+    return str(raised.value)
