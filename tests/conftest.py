@@ -1,4 +1,4 @@
-"""A database in a folder of its own, on each engine there is."""
+"""A database in a folder of its own, on each engine there is: whatever asks for `db` is run on all of `ENGINES`."""
 
 from __future__ import annotations
 
