@@ -34,6 +34,25 @@ Numbers are never used again for another rule. `validate-plugin --explain CODE` 
 """
 
 
+COMPLAINTS = {
+    "one plugin that raises at import makes even `--help` fail": "TK501",
+    "switching plugins off takes effect after they have run": "TK404",
+    "the manifest is missing from the wheel": "TK401, TK409",
+    "the manifest is missing from the project": "TK001, TK401, TK402",
+    "a regular expression is shown as the error text": "TK101, TK208, TK211, TK213, TK214",
+    '"not found" is said of an invalid manifest': "TK001 to TK007",
+    "a new rule turns old plugins red overnight": "TK103, and the level each rule was introduced with",
+    "a newer key kills a plugin on an older host": "TK103, TK105",
+    "a typo passes silently because unknown keys are ignored": "TK201, TK221",
+    "the wrong kind of thing is silently skipped": "TK201, TK202, TK203",
+    "what code and manifest both state drifts apart": "TK407, TK504, TK505",
+    "a failed reload breaks unrelated plugins": "TK506",
+    "old code is served after a reload": "TK506",
+    "a plugin that failed is left half registered": "TK503",
+    "two validators disagree": "none: the host, `validate-plugin` and the published schema are held equal by tests",
+}
+
+
 def outputs() -> dict[Path, str]:
     """Path → text of every generated file."""
     return {
@@ -55,6 +74,11 @@ def diagnostics_text() -> str:
                     f"### {code.id}\n\n*{code.severity}*: {code.title}.\n\n{code.rule}\n\n"
                     f"**Cure.** {code.cure}\n\n```text\n{example}\n```\n"
                 )
+    rows = "\n".join(f"| {complaint} | {where} |" for complaint, where in COMPLAINTS.items())
+    parts.append(
+        "## What authors complain of elsewhere\n\nEach of these was met by somebody with another host's manifests.\n\n"
+        f"| complaint | what is said of it here |\n| --- | --- |\n{rows}\n"
+    )
     return "\n".join(parts)
 
 

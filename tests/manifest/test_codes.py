@@ -42,6 +42,15 @@ def test_rules_sections_fixtures_and_golden_texts_are_the_same_set() -> None:
     assert set(codes.BY_ID) == sections == fixtures == golden
 
 
+def test_every_complaint_of_authors_names_codes_that_exist() -> None:
+    page = DOC.read_text(encoding="utf-8").rpartition("## What authors complain of elsewhere")[2]
+    rows = [line for line in page.splitlines() if line.startswith("| ")][2:]
+
+    assert len(rows) == 15
+    assert {code for row in rows for code in re.findall(r"TK\d+", row)} <= set(codes.BY_ID)
+    assert [row for row in rows if not re.search(r"TK\d+|held equal by tests", row)] == []
+
+
 def test_every_code_is_used_by_the_kernel() -> None:
     kernel = HERE.parent.parent / "kernel" / "talekeeper"
     source = "\n".join(it.read_text(encoding="utf-8") for it in kernel.rglob("*.py") if it.parent.name != "codes")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
@@ -175,22 +175,29 @@ def read(manifest: Path) -> bool:
     return False
 
 
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of every good plugin, to be damaged again and again."""
+    place = tmp_path_factory.mktemp("damaged")
+    for source in GOOD:
+        shutil.copytree(source, place / source.name)
+    return place
+
+
 @settings(max_examples=300)
-@given(damaged())
-def test_validator_reader_and_host_agree_on_any_damage(damage: tuple[Path, bytes]) -> None:
-    source, raw = damage
-    with tempfile.TemporaryDirectory() as place:
-        folder = shutil.copytree(source, Path(place) / source.name)
-        (folder / "plugin.toml").write_bytes(raw)
+@given(damage=damaged())
+def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tuple[Path, bytes]) -> None:
+    folder = copies / damage[0].name
+    (folder / "plugin.toml").write_bytes(damage[1])
 
-        result = report(str(folder))
-        (plugin,) = survey(discover(home=None, paths=[folder], entries=lambda: ()))
+    result = report(str(folder))
+    (plugin,) = survey(discover(home=None, paths=[folder], entries=lambda: ()))
 
-        errors = {it.code for it in result.diagnostics if it.severity == "error"}
-        assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)
-        # A reader of the file alone does not know its folder.
-        assert read(folder / "plugin.toml") == (errors <= {"TK408"})
-        assert all(0 < it.column < it.end_column for it in result.diagnostics if it.line)
-        assert len(list(as_text([result]))) > len(result.diagnostics)
-        assert len(list(as_github([result]))) == len(result.diagnostics)
-        assert json.loads(as_json([result]))["targets"][0]["manifests"]
+    errors = {it.code for it in result.diagnostics if it.severity == "error"}
+    assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)
+    # A reader of the file alone does not know its folder.
+    assert read(folder / "plugin.toml") == (errors <= {"TK408"})
+    assert all(0 < it.column < it.end_column for it in result.diagnostics if it.line)
+    assert len(list(as_text([result]))) > len(result.diagnostics)
+    assert len(list(as_github([result]))) == len(result.diagnostics)
+    assert json.loads(as_json([result]))["targets"][0]["manifests"]

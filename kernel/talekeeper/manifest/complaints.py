@@ -15,7 +15,7 @@ from talekeeper.manifest import saying
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.keys import Keys
 from talekeeper.manifest.positions import Path
-from talekeeper.manifest.suggest import nearest
+from talekeeper.manifest.suggest import SAME, nearest
 from talekeeper.manifest.table import is_array, is_table
 
 
@@ -89,7 +89,7 @@ def _respelled(
         lacking = [it for it in missing if it[:-1] == table]
         free = [(*table, it) for it in keys.of(table) if it not in at(data, table)]
         for candidates in (lacking, free):
-            found = nearest(name, [str(it[-1]) for it in candidates if it not in taken])
+            found = nearest(name, [str(it[-1]) for it in candidates if it not in taken], SAME)
             if found:
                 taken.add((*table, found))
                 yield written, (*table, found)

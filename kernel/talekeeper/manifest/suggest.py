@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-_ALIKE = 0.6
-"""SequenceMatcher's share of letters in common, from which two keys count as one misspelt; `serach`/`search` has 0.83,
-`txt`/`text` 0.86, `desc`/`description` 0.53."""
+ALIKE = 0.6
+"""SequenceMatcher's share of letters in common, from which a name is worth suggesting: `titel`/`title` has 0.8."""
+
+SAME = 0.8
+"""The share from which a name may be taken for the other one misspelt: `serach`/`search` has 0.83, `txt`/`text` 0.86,
+but `greetings`/`settings` only 0.71."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], least: float = ALIKE) -> str | None:
     """The known name most like `name`, None when none is like it. Case and `_`/`-` do not count."""
     plain = _plain(name)
     scored = [(_likeness(plain, _plain(it)), it) for it in known if it != name]
     best = max(scored, default=(0.0, ""), key=lambda it: it[0])
-    return best[1] if best[0] >= _ALIKE else None
+    return best[1] if best[0] >= least else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
