@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from talekeeper.db import Database, Tx
-from talekeeper.search import checking, maintenance, rebuilding, writing
+from talekeeper.search import checking, maintenance, rebuilding, staging, writing
 from talekeeper.search.answer import Asked, answer
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
@@ -67,6 +67,7 @@ class Index:
 
     def drop_part(self, tx: Tx, part: int) -> None:
         """Removes a partition with all it holds."""
+        staging.abandon(tx, part)
         writing.drop_part(tx, part)
 
     def search(self, tx: Tx, query: Query) -> Ranking:

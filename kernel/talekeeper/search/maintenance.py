@@ -14,6 +14,7 @@ from talekeeper.search.segments import (
     FAN,
     FLUSH,
     TOP_LEVEL,
+    NewSegment,
     Replacement,
     Segment,
     combine,
@@ -22,10 +23,11 @@ from talekeeper.search.segments import (
     read_segments,
     replace,
 )
+from talekeeper.search.staging import AT_ONCE, abandon, begin, finish, is_in_the_making, put
 
 _TOO_DEAD = 4  # a segment is rewritten once a quarter of it is dead
 _WORTH_A_LOOK = 32  # tombstones of a partition
-_STRETCH = 20_000  # postings deleted in a transaction
+_STRETCH = 4_000  # postings deleted in a transaction: some 20 ms, for what is deleted is overwritten
 _DUE = """
 SELECT id FROM part WHERE docs - settled >= ? OR purge = 1
 UNION SELECT part FROM dead GROUP BY part HAVING count(*) >= ?
@@ -40,7 +42,8 @@ def maintain(db: Database, part: int | None) -> None:
     due = [part] if part is not None else [row[0] for row in db.read(_due)]
     for one in due:
         while (change := db.read(partial(next_flush, part=one))) is not None:
-            db.write(partial(flush, part=one, change=change), name="index flush")
+            if not _write(db, one, change.new, partial(flush, part=one, change=change), "index flush"):
+                break
             _merge_all(db, one, _run_of_a_level)
         _merge_all(db, one, _mostly_dead)
         if db.read(partial(_must_purge, part=one)):
@@ -50,6 +53,7 @@ def maintain(db: Database, part: int | None) -> None:
 
 def purge(db: Database, part: int) -> None:
     """Rewrites every segment that holds words of removed passages, until none does."""
+    db.write(partial(abandon, part=part), name="index purge")
     _merge_all(db, part, _any_dead)
     db.write(partial(_purged, part=part), name="index purge")
     _sweep(db)
@@ -81,7 +85,35 @@ def _merge_all(db: Database, part: int, choose: Callable[[Tx, int], Choice | Non
         return None if choice is None else combine(tx, part, *choice)
 
     while (change := db.read(prepare)) is not None:
-        db.write(partial(replace, part=part, change=change), name="index merge")
+        if not _write(db, part, change.new, partial(replace, part=part, change=change), "index merge"):
+            return
+
+
+def _write(db: Database, part: int, new: NewSegment | None, publish: Callable[..., bool], name: str) -> bool:
+    """Writes a segment, a large one in stretches; False when another process makes one in this partition.
+
+    A change that came too late is left undone, and its postings are swept away: the next look finds what is due now.
+    """
+    if new is None or len(new.terms) <= AT_ONCE:
+        db.write(publish, name=name)
+        return True
+    segment = db.write(partial(begin, part=part), name=name)
+    for start in range(0, len(new.terms), AT_ONCE):
+        stretch = slice(start, start + AT_ONCE)
+        stage = partial(put, part=part, segment=segment, terms=new.terms[stretch], blobs=new.blobs[stretch])
+        if not db.write(stage, name=name):
+            return False
+
+    def end(tx: Tx) -> bool:
+        if not is_in_the_making(tx, part, segment):
+            return False
+        if publish(tx, staged=segment):
+            finish(tx, part)
+        else:
+            abandon(tx, part)
+        return True
+
+    return db.write(end, name=name)
 
 
 def _run_of_a_level(tx: Tx, part: int) -> Choice | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Positions
 from talekeeper.search.codec import Postings, decode_all, encode_all
 from talekeeper.search.columns import Columns, concatenate, from_rows, pack, take, unpack
+from talekeeper.search.staging import write_postings
 from talekeeper.search.tail import load_terms
 from talekeeper.search.writing import count_up, new_stamp
 
@@ -23,7 +23,7 @@ FLUSH = 256
 FAN = 8
 """Segments merged into one. A level's segments hold FLUSH · FAN^level passages, fewer where some were removed."""
 TOP_LEVEL = 2
-"""16,384 passages: merging eight of these would hold the write lock for over half a second."""
+"""16,384 passages; a local id has room for four times as many."""
 
 _TAIL = """
 SELECT tail.doc, slot, branch, depth, turn, revision, source, length, flags, terms, tokens
@@ -101,13 +101,16 @@ def next_flush(tx: Tx, part: int) -> Flush | None:
     return Flush(settled, hi, removals, _from_tail(rows, settled, hi, level) if rows else None)
 
 
-def flush(tx: Tx, part: int, change: Flush) -> bool:
-    """Writes what `next_flush` made; False, with nothing done, if passages were flushed or removed meanwhile."""
+def flush(tx: Tx, part: int, change: Flush, staged: int | None = None) -> bool:
+    """Writes what `next_flush` made; False, with nothing done, if passages were flushed or removed meanwhile.
+
+    `staged` is the number of the segment where its postings are written already.
+    """
     row = tx.one("SELECT settled, removals FROM part WHERE id = ?", (part,))
     if row != (change.lo, change.removals):
         return False
     if change.new is not None:
-        _insert(tx, part, change.new)
+        _insert(tx, part, change.new, staged)
     tx.run("DELETE FROM tail WHERE part = ? AND doc < ?", (part, change.hi))
     tx.run("DELETE FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, change.lo, change.hi))
     tx.run("UPDATE part SET settled = ? WHERE id = ?", (change.hi, part))
@@ -171,14 +174,17 @@ def _combined_postings(
     return [terms[i] for i in held.tolist()], merged
 
 
-def replace(tx: Tx, part: int, change: Replacement) -> bool:
-    """Writes what `combine` made; False, with nothing done, if another process has changed these segments meanwhile."""
+def replace(tx: Tx, part: int, change: Replacement, staged: int | None = None) -> bool:
+    """Writes what `combine` made; False, with nothing done, if another process has changed these segments meanwhile.
+
+    `staged` is the number of the segment where its postings are written already.
+    """
     marks = ", ".join("?" * len(change.old))
     there = tx.rows(f"SELECT id FROM segment WHERE id IN ({marks})", change.old)  # noqa: S608 -- marks
     if len(there) < len(change.old):
         return False
     if len(change.new.columns):
-        _insert(tx, part, change.new)
+        _insert(tx, part, change.new, staged)
     for segment in change.old:
         tx.run("DELETE FROM segment WHERE id = ?", (segment,))
         tx.run("INSERT INTO retired (segment) VALUES (?)", (segment,))
@@ -187,16 +193,14 @@ def replace(tx: Tx, part: int, change: Replacement) -> bool:
     return True
 
 
-def _insert(tx: Tx, part: int, new: NewSegment) -> None:
-    segment = count_up(tx, "segment")
+def _insert(tx: Tx, part: int, new: NewSegment, staged: int | None) -> None:
+    segment = count_up(tx, "segment") if staged is None else staged
     tx.run(
         "INSERT INTO segment (id, part, lo, hi, level, n, tokens, columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (segment, part, new.lo, new.hi, new.level, len(new.columns), new.tokens, pack(new.columns)),
     )
-    tx.run_many(
-        "INSERT INTO posting (segment, term, data) VALUES (?, ?, ?)",
-        zip(repeat(segment), new.terms, new.blobs, strict=False),
-    )
+    if staged is None:
+        write_postings(tx, segment, new.terms, new.blobs)
 
 
 def _renew(tx: Tx, part: int) -> None:
