@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from talekeeper.manifest.codes import contributions, identity
 from talekeeper.manifest.diagnostic import Diagnostic, Finding, located
+from talekeeper.manifest.names import tool_key
 from talekeeper.manifest.outcome import Examined
 from talekeeper.manifest.wording import quoted
 
@@ -25,7 +26,7 @@ def _beside(one: Examined, ids: dict[str, str], tools: dict[str, str]) -> Examin
     entries = checked.manifest.contributes.get("tools", ()) if checked.manifest else ()
     for index, entry in enumerate(entries):
         name = str(entry["name"])
-        other = tools.setdefault(name, one.file)
+        other = tools.setdefault(tool_key(name), one.file)
         if other != one.file:
             message = f"the tool {quoted(name)} is declared by {other} too; when both are active, one is blocked"
             findings.append(Finding(contributions.TOOL_TAKEN, ("contributes", "tools", index, "name"), message))

@@ -33,3 +33,8 @@ TimeOfDay = Annotated[str, Field(pattern=TIME)]
 Line = Annotated[str, Field(min_length=1, max_length=120, pattern=LINE)]
 Prose = Annotated[str, Field(min_length=1, max_length=2000, pattern=PROSE)]
 FilePath = Annotated[str, Field(min_length=1, max_length=255, pattern=LINE)]
+
+
+def tool_key(name: str) -> str:
+    """What tool names are compared by: endpoints fold case or turn hyphens into underscores, so these make one name."""
+    return name.casefold().replace("_", "-")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from talekeeper.manifest.points.tools import KERNEL_TOOLS
+from talekeeper.manifest.names import tool_key
 from talekeeper.plugins.order import cycle_through, ordered
 from talekeeper.plugins.states import Plugin, Roster, State
 
@@ -13,7 +13,7 @@ def muster(plugins: Iterable[Plugin], off: Callable[[Plugin], str], failed: Mapp
     """The roster of a scope: `off` says why a plugin is not enabled in it, `failed` whose code did not load.
 
     A plugin whose requirement does not work is blocked, as are all members of a circle of requirements, and one that
-    declares a tool whose name the kernel or an earlier plugin has.
+    declares a tool whose name an earlier plugin has.
     """
     decided = [_switched(plugin, off, failed) for plugin in plugins]
     enabled = {plugin.id: plugin for plugin in decided if plugin.state is State.ENABLED}
@@ -43,7 +43,7 @@ def _settle(enabled: Mapping[str, Plugin], aside: Mapping[str, Plugin]) -> list[
     ]
     settled = {plugin.id: plugin for plugin in blocked}
     rest = {name: needs for name, needs in requires.items() if name not in circles}
-    tools = {_same(tool): "the kernel" for tool in KERNEL_TOOLS}
+    tools: dict[str, str] = {}
     for name in ordered(rest, {name: plugin.declared.optional for name, plugin in enabled.items()}):
         settled[name] = _placed(enabled[name], {**aside, **settled}, tools)
     return list(settled.values())
@@ -59,15 +59,10 @@ def _placed(plugin: Plugin, others: Mapping[str, Plugin], tools: dict[str, str])
             return plugin.moved(State.BLOCKED, f"it requires plugin {needed!r}, which is {other.state}{why}")
     names = [str(tool["name"]) for tool in plugin.declared.contributes.get("tools", ())]
     for name in names:
-        if _same(name) in tools:
-            owner = tools[_same(name)]
+        if tool_key(name) in tools:
+            owner = tools[tool_key(name)]
             return plugin.moved(
-                State.BLOCKED, f"plugin {plugin.id!r} declares tool {name!r}, a name {owner} has already"
+                State.BLOCKED, f"plugin {plugin.id!r} declares tool {name!r}, a name plugin {owner!r} has already"
             )
-    tools.update({_same(name): f"plugin {plugin.id!r}" for name in names})
+    tools.update({tool_key(name): plugin.id for name in names})
     return plugin
-
-
-def _same(tool: str) -> str:
-    # Some endpoints fold case or turn hyphens into underscores, so names that differ only in these are one.
-    return tool.casefold().replace("_", "-")

@@ -73,7 +73,8 @@ SAME_NAME = Code(
     "TK210",
     "error",
     "the same name twice",
-    "Within one plugin, names are unique in each contribution point and in each list.",
+    "Within one plugin, names are unique in each contribution point and in each list. Tool names that differ only in "
+    "case or in hyphens and underscores are one, as they are to some models' interfaces.",
     "Rename or remove one of the two.",
 )
 TOOL_NAME = Code(
@@ -87,7 +88,8 @@ KERNEL_TOOL = Code(
     "TK212",
     "error",
     "the tool name is the kernel's",
-    "A tool called like one of the kernel's would put the plugin in the state `blocked` on every host.",
+    "A tool called like one of the kernel's, in whatever case and with hyphens or underscores, puts the plugin in the "
+    "state `blocked` on every host.",
     "Choose another name, best with a word that says whose tool it is.",
 )
 LOCAL_NAME = Code(
@@ -215,7 +217,8 @@ TOOL_TAKEN = Code(
     "TK230",
     "warning",
     "two plugins declare the same tool",
-    "When both are active, the later plugin is `blocked`; the message names both.",
+    "When both are active, the later plugin is `blocked`; the message names both. Case does not count, nor does hyphen "
+    "or underscore.",
     "Rename one of the tools.",
 )
 

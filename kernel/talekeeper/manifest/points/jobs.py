@@ -77,9 +77,11 @@ def _cron_fault(expression: str) -> str:
 def _zone_fault(name: str) -> str:
     import zoneinfo  # noqa: PLC0415 - as above
 
-    if name in zoneinfo.available_timezones():
-        return ""
-    return 'expected a name of the IANA time zone database, such as "Europe/London"'
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return 'expected a name of the IANA time zone database, such as "Europe/London"'
+    return ""
 
 
 POINT = Point(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from talekeeper.manifest import schema_file
 from talekeeper.manifest.codes import contributions
@@ -11,17 +11,21 @@ from talekeeper.manifest.points.point import Rule, Scene
 from talekeeper.manifest.wording import quoted
 
 
-def names_once(key: str) -> Rule:
-    """Within the point, no two entries have the same value of `key`."""
+def names_once(key: str, compared: Callable[[str], str] = str) -> Rule:
+    """Within the point, no two entries have the same value of `key`; `compared` makes equal what counts as the same."""
 
     def rule(scene: Scene) -> Iterator[Finding]:
-        seen: set[str] = set()
+        seen: dict[str, str] = {}
         for entry in scene.entries:
             name = entry.text(key)
-            if name is not None and name in seen:
-                yield Finding(contributions.SAME_NAME, entry.at(key), f"{key} {quoted(name)} is declared twice")
-            elif name is not None:
-                seen.add(name)
+            if name is None:
+                continue
+            earlier = seen.get(compared(name))
+            if earlier is None:
+                seen[compared(name)] = name
+            else:
+                said = "declared twice" if earlier == name else f"the same as {quoted(earlier)} to some models"
+                yield Finding(contributions.SAME_NAME, entry.at(key), f"{key} {quoted(name)} is {said}")
 
     return rule
 

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from talekeeper.manifest.codes import contributions, style
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import FilePath, Prose, ToolName
+from talekeeper.manifest.names import FilePath, Prose, ToolName, tool_key
 from talekeeper.manifest.points.point import Entry, Point, Scene
 from talekeeper.manifest.points.shared import names_once, needs_code, schemas_hold
 
-KERNEL_TOOLS = frozenset({"memory-search"})
+_KERNEL_TOOLS = frozenset(map(tool_key, ("memory-search",)))
 _SAYS_SOMETHING = 20
 
 
@@ -33,8 +33,9 @@ class Tool(Entry):
 
 def _kernel_names(scene: Scene) -> Iterator[Finding]:
     for entry in scene.entries:
-        if entry.text("name") in KERNEL_TOOLS:
-            message = f"the tool name {entry.text('name')} is taken by the kernel"
+        name = entry.text("name")
+        if name is not None and tool_key(name) in _KERNEL_TOOLS:
+            message = f"the tool name {name} is taken by the kernel"
             yield Finding(contributions.KERNEL_TOOL, entry.at("name"), message)
 
 
@@ -51,7 +52,7 @@ POINT = Point(
     about="Functions the narrator's model may call.",
     noun="tool",
     shape=list[Tool],
-    rules=(names_once("name"), needs_code, schemas_hold("parameters"), _kernel_names, _descriptions),
+    rules=(names_once("name", tool_key), needs_code, schemas_hold("parameters"), _kernel_names, _descriptions),
     named_by="name",
     code=True,
     schema_key="parameters",
