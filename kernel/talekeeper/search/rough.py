@@ -109,4 +109,7 @@ def _add(scores: Singles, positions: Positions, gains: Singles, weights: Sequenc
 
 
 def _joined(arrays: Sequence[A]) -> A:
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    if len(arrays) == 1:
+        return arrays[0]
+    joined: A = np.concatenate(arrays)
+    return joined
