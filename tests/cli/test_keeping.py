@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from talekeeper.home import Home
+from talekeeper.story import Address, Draft
 
 Run = Callable[..., Any]
 
@@ -24,7 +26,7 @@ def test_a_sound_home_is_said_to_be_sound(told: Run) -> None:
     outcome = told("doctor")
 
     assert outcome.code == 0
-    assert outcome.out.splitlines()[:2] == ["database: sound", "index: sound"]
+    assert outcome.out.splitlines()[:3] == ["database: sound", "index: sound", "forgotten words: sound"]
 
 
 def test_an_index_that_lost_a_passage_is_found_and_rebuilt(told: Run, home: Path) -> None:
@@ -38,8 +40,29 @@ def test_an_index_that_lost_a_passage_is_found_and_rebuilt(told: Run, home: Path
     healed = told("doctor", "--index", "--rebuild")
 
     assert (sick.code, len(sick.json["faults"]["index"])) == (1, 1)
-    assert (healed.code, healed.out) == (0, "index: sound\n")
+    assert (healed.code, healed.out) == (0, "index: sound\nforgotten words: sound\n")
     assert told("search", "brass", "--json").json["results"]
+
+
+@pytest.mark.parametrize("remedy", [[], ["--rebuild"]], ids=["closing", "rebuilding"])
+def test_forgotten_words_left_by_a_process_that_died_are_told_and_wiped_out(
+    told: Run, home: Path, remedy: list[str]
+) -> None:
+    address = Address("default", "harbour")
+    with Home.open(home) as opened:
+        opened.story.append(address, [Draft("narrator", f"wave {number}") for number in range(300)])
+    killed = Home.open(home)
+    message = killed.story.messages(address)[2]
+    killed.story.delete(address, message.id)
+    killed.story.purge(address, [message.id])
+    killed.db.close()
+
+    first = told("doctor", "--index", "--json", *remedy)
+    second = told("doctor", "--index")
+
+    left = [] if remedy else ["default/harbour: the index still holds some"]
+    assert (first.code, first.json["faults"]["forgotten words"]) == (len(left), left)
+    assert (second.code, second.out.splitlines()[-1]) == (0, "forgotten words: sound")
 
 
 def test_a_backup_is_a_home_to_go_back_to(told: Run, tmp_path: Path) -> None:

@@ -190,6 +190,33 @@ def test_a_forgotten_word_leaves_the_file_with_the_next_maintenance(
     assert b"xylophon" not in everything_on_disk(path)
 
 
+def test_a_purge_that_dies_before_the_words_are_gone_can_be_seen_to_have_left_them(
+    monkeypatch: pytest.MonkeyPatch,
+    db: Database,
+    index: Index,
+    part: int,
+    add: Callable[[int, int], None],
+    remove: Callable[..., None],
+) -> None:
+    def die(_: Database) -> None:
+        raise RuntimeError
+
+    add(0, 300)
+    index.maintain(db)
+    remove(7)
+    assert db.read(index.unpurged_parts) == []
+    remove(9, forget=True)
+    with monkeypatch.context() as dying, pytest.raises(RuntimeError):
+        dying.setattr(maintenance, "_sweep", die)
+        index.maintain(db)
+
+    left = db.read(index.unpurged_parts)
+    index.maintain(db)
+
+    assert left == [("w", "s", "")]
+    assert db.read(index.unpurged_parts) == []
+
+
 def test_forgetting_takes_the_words_of_earlier_versions_too(
     db: Database,
     path: Path,

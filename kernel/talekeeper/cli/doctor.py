@@ -1,4 +1,6 @@
-"""`talekeeper doctor`: whether the file is sound, the index equal to the rows, and every plugin what it should be."""
+"""`talekeeper doctor`: whether the file is sound, the index equal to the rows and rid of what was forgotten, and every
+plugin what it should be.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.plugins import State
+from talekeeper.story import Scope
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -31,8 +34,10 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
         if rebuild:
             with screen.progress("index", 100) as reach:
                 home.story.rebuild_index(progress=lambda done, total: reach(100 * done // max(total, 1)))
+            home.story.maintain()
         parts = {} if only_index else {"database": list(home.db.integrity())}
         parts["index"] = list(_index_faults(home))
+        parts["forgotten words"] = [f"{_name(scope)}: the index still holds some" for scope in home.story.unpurged()]
         if not only_index:
             parts["plugins"] = list(_plugin_faults(home))
         size, log = home.db.sizes()
@@ -46,13 +51,18 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
                 screen.say(f"  {fault}")
         if parts["index"]:
             screen.note("talekeeper doctor --rebuild writes the index anew")
+        if parts["forgotten words"]:
+            screen.note("they were wiped out as this command ended; talekeeper doctor proves it")
     return 1 if faults else 0
 
 
 def _index_faults(home: Home) -> Iterator[str]:
     for fault in home.story.check_index():
-        scope = "/".join(part for part in (fault.scope.workspace, fault.scope.preset, fault.scope.session) if part)
-        yield f"{scope}: {fault.difference}"
+        yield f"{_name(fault.scope)}: {fault.difference}"
+
+
+def _name(scope: Scope) -> str:
+    return "/".join(part for part in (scope.workspace, scope.preset, scope.session) if part)
 
 
 def _plugin_faults(home: Home) -> Iterator[str]:

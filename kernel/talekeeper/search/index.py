@@ -99,6 +99,10 @@ class Index:
         """How many removed passages still have their words in a segment; 0 after `purge`."""
         return maintenance.unpurged(tx, part)
 
+    def unpurged_parts(self, tx: Tx) -> list[tuple[str, str, str]]:
+        """Scopes (workspace, session, preset) with forgotten words still in a segment; empty after `maintain`."""
+        return maintenance.unpurged_parts(tx)
+
     def stale(self, tx: Tx) -> list[int]:
         """Partitions that hold terms of another tokeniser than this code's; `rebuild` them."""
         return rebuilding.stale(tx)

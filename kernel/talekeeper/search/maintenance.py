@@ -32,6 +32,13 @@ _DUE = """
 SELECT id FROM part WHERE docs - settled >= ? OR purge = 1
 UNION SELECT part FROM dead GROUP BY part HAVING count(*) >= ?
 """
+_UNPURGED = """
+SELECT workspace, session, preset FROM part WHERE purge = 1 AND (
+    EXISTS (SELECT 1 FROM dead WHERE dead.part = part.id AND dead.doc < part.settled)
+    OR EXISTS (SELECT 1 FROM search_counter WHERE name = 'segment in the making of part ' || part.id)
+    OR EXISTS (SELECT 1 FROM retired)
+) ORDER BY workspace, session, preset
+"""
 
 Choice = tuple[Sequence[Segment], int]
 """Adjacent segments to put together, and the level of what comes out."""
@@ -55,14 +62,23 @@ def purge(db: Database, part: int) -> None:
     """Rewrites every segment that holds words of removed passages, until none does."""
     db.write(partial(abandon, part=part), name="index purge")
     _merge_all(db, part, _any_dead)
-    db.write(partial(_purged, part=part), name="index purge")
     _sweep(db)
+    # Last, so that a process that dies before leaves it to be seen that words are left.
+    db.write(partial(_purged, part=part), name="index purge")
 
 
 def unpurged(tx: Tx, part: int) -> int:
     """Removed passages whose words are still in a segment."""
     row = tx.one("SELECT count(*) FROM dead JOIN part ON part.id = dead.part WHERE part = ? AND doc < settled", (part,))
     return int(row[0]) if row else 0
+
+
+def unpurged_parts(tx: Tx) -> list[tuple[str, str, str]]:
+    """Scopes (workspace, session, preset) that words were to be wiped out of, and that may have them in a segment yet.
+
+    Postings of replaced segments are nobody's, so while there are any they count for every such scope.
+    """
+    return [(row[0], row[1], row[2]) for row in tx.rows(_UNPURGED)]
 
 
 def _due(tx: Tx) -> list[tuple[int]]:

@@ -361,6 +361,11 @@ class Story:
         self.maintain()
         self._core.db.checkpoint()
 
+    def unpurged(self) -> list[Scope]:
+        """Scopes whose part of the index still holds words of forgotten records or messages; `maintain` wipes them."""
+        found = self._core.db.read(self._core.index.unpurged_parts)
+        return [Scope(workspace, session, preset) for workspace, session, preset in found]
+
     def check_index(self, scope: Address | Scope | None = None) -> list[IndexFault]:
         """What the index has otherwise than the rows, of a session, a scope or the home; empty when they agree."""
         return [fault for each in self._scopes(scope) for fault in maintenance.check(self._core, each)]
