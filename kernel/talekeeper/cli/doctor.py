@@ -1,5 +1,6 @@
-"""`talekeeper doctor`: whether the file is sound, the index equal to the rows and rid of what was forgotten, and every
-plugin what it should be.
+"""`talekeeper doctor`: whether the home is what it should be.
+
+The file is sound, the index equal to the rows and rid of what was forgotten, and no plugin is ill.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ import re
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.asking import ask_twice
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import message_of, session_of, turns_of
 from talekeeper.cli.told import message_json, session_facts, session_json, show_message, tell
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
-from talekeeper.errors import InputError, ParameterError
-from talekeeper.story import Session
+from talekeeper.errors import ParameterError
 
 _SHOWN = 20
 
@@ -105,15 +105,9 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
     with options.open() as home:
         session = session_of(home, options, name)
         if not yes:
-            _ask_twice(session)
+            ask_twice(session.id, f"{session.messages:,} messages", "id")
         home.story.delete_session(session.address)
     tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
-
-
-def _ask_twice(session: Session) -> None:
-    sure = click.confirm(f"Delete {session.id!r} with {session.messages:,} messages, for good?", err=True)
-    if not sure or click.prompt("Type its id to delete it", err=True) != session.id:
-        raise InputError("nothing was deleted")
 
 
 class _Changes(click.Command):

@@ -17,6 +17,7 @@ COMMANDS: dict[str, Entry] = {
     "import": Entry("talekeeper.cli.imports:command", "Read conversations from files into sessions."),
     "search": Entry("talekeeper.cli.search:command", "Ask a session, as the narrator's memory-search does."),
     "sessions": Entry("talekeeper.cli.sessions:group", "List, show and manage sessions and their branches."),
+    "workspaces": Entry("talekeeper.cli.workspaces:group", "List, rename and delete workspaces."),
     "data": Entry("talekeeper.cli.data:group", "Read and write the records plugins declare."),
     "run": Entry("talekeeper.cli.run:command", "Run a plugin's command."),
     "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable and disable plugins."),

@@ -1,0 +1,97 @@
+"""`talekeeper workspaces`: the campaigns and projects of this home."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.asking import ask_twice
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.told import tell
+from talekeeper.errors import NotFound
+from talekeeper.story import Workspace
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+
+_argument = click.argument("name", metavar="WORKSPACE")
+
+
+@click.group()
+def group() -> None:
+    """List, rename and delete workspaces.
+
+    A WORKSPACE is named by its name, as --workspace takes it; importing into one makes it.
+    """
+
+
+@group.command("list", epilog="Example:  talekeeper workspaces list")
+@common
+@pass_common
+def list_workspaces(options: Common, /) -> None:
+    """List the workspaces of this home."""
+    with options.open() as home:
+        rows = [(workspace, *_counts(home, workspace)) for workspace in home.story.workspaces()]
+    if options.as_json:
+        screen.emit({"workspaces": [_json(*row) for row in rows]})
+    elif rows:
+        shown = [(one.id, one.title, f"{sessions:,}", f"{messages:,}") for one, sessions, messages in rows]
+        screen.table(("workspace", "title", "sessions", "messages"), shown, right={2, 3})
+    else:
+        screen.note("this home has no workspaces; talekeeper import FILE makes one")
+
+
+@group.command(epilog='Example:  talekeeper workspaces rename default "Evenings at the harbour"')
+@_argument
+@click.argument("title")
+@common
+@pass_common
+def rename(options: Common, /, name: str, title: str) -> None:
+    """Give a workspace another title; its name stays."""
+    with options.open() as home:
+        home.story.rename_workspace(_found(home, name).id, title)
+        workspace = _found(home, name)
+        counts = _counts(home, workspace)
+    told = f"{workspace.id} is now called {workspace.title!r}"
+    tell(options, None, told, {"workspace": _json(workspace, *counts)})
+
+
+@group.command(epilog="Example:  talekeeper workspaces delete drafts")
+@_argument
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+@pass_common
+def delete(options: Common, /, name: str, *, yes: bool) -> None:
+    """Delete a workspace with its sessions, records and index, for good. Asks twice."""
+    with options.open() as home:
+        workspace = _found(home, name)
+        sessions, messages = _counts(home, workspace)
+        if not yes:
+            ask_twice(workspace.id, f"{sessions:,} sessions and {messages:,} messages", "name")
+        home.story.delete_workspace(workspace.id)
+    tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})
+
+
+def _found(home: Home, name: str) -> Workspace:
+    for workspace in home.story.workspaces():
+        if workspace.id == name:
+            return workspace
+    raise NotFound(f"there is no workspace {name!r}", cure="talekeeper workspaces list shows them")
+
+
+def _counts(home: Home, workspace: Workspace) -> tuple[int, int]:
+    """How many sessions and messages it has."""
+    sessions = home.story.sessions(workspace.id)
+    return len(sessions), sum(session.messages for session in sessions)
+
+
+def _json(workspace: Workspace, sessions: int, messages: int) -> dict[str, Any]:
+    return {
+        "id": workspace.id,
+        "title": workspace.title,
+        "sessions": sessions,
+        "messages": messages,
+        "created": workspace.created,
+    }
