@@ -11,10 +11,10 @@ from talekeeper.context.lifetime import Lifetime
 from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.rooms import Rooms
 from talekeeper.errors import NotFound, ParameterError, PluginError
-from talekeeper.manifest.schema_file import validator_of
 from talekeeper.plugins import Call, Plugin, State
 from talekeeper.plugins.frozen import frozen, plain
 from talekeeper.story import Address
+from talekeeper.story.validation import misfit
 
 
 def run_command(rooms: Rooms, address: Address, path: str, arguments: Mapping[str, Any]) -> Any:
@@ -78,8 +78,9 @@ def _check(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> No
         if arguments:
             raise ParameterError(next(iter(arguments)), "this command takes no arguments")
         return
-    for error in validator_of(schema).iter_errors(arguments):
-        raise ParameterError("/".join(map(str, error.absolute_path)) or "arguments", error.message[:200])
+    fault = misfit(schema, arguments)
+    if fault is not None:
+        raise ParameterError(fault[0] or "arguments", fault[1])
 
 
 def _result(plugin: str, function: Callable[..., Any], *arguments: Any) -> Any:

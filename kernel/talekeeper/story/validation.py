@@ -38,18 +38,19 @@ def check_value(namespace: Namespace, value: object) -> str:
     plain = json.loads(document)
     if not isinstance(plain, dict):
         raise ParameterError(namespace.path, "a record is a JSON object", cure='write it as {"name": value, …}')
-    if namespace.schema:
-        _check_schema(namespace, plain)
+    fault = misfit(namespace.schema, plain) if namespace.schema else None
+    if fault is not None:
+        place = f"{namespace.path}/{fault[0]}".rstrip("/")
+        raise ParameterError(place, fault[1], cure=f"see the record schema of {namespace.path}")
     return document
 
 
-def _check_schema(namespace: Namespace, value: Any) -> None:
-    faults = _validator(namespace.schema).iter_errors(value)
+def misfit(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
+    """Where plain JSON does not fit a JSON Schema, as property/property, '' for the whole, and a sentence of how."""
+    faults = _validator(schema).iter_errors(value)
     # Imported late: only who writes records pays for jsonschema.
     fault: _Fault | None = import_module("jsonschema").exceptions.best_match(faults)
-    if fault is not None:
-        place = "/".join([namespace.path, *map(str, fault.absolute_path)])
-        raise ParameterError(place, _sentence(fault), cure=f"see the record schema of {namespace.path}")
+    return None if fault is None else ("/".join(map(str, fault.absolute_path)), _sentence(fault))
 
 
 def _validator(schema: Mapping[str, Any]) -> Any:
