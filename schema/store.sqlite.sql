@@ -175,7 +175,6 @@ CREATE TABLE plugin_namespace (
     plugin TEXT NOT NULL,
     namespace TEXT NOT NULL,
     version INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL,
     PRIMARY KEY (workspace, plugin, namespace)
 ) STRICT, WITHOUT ROWID;
 

@@ -41,7 +41,7 @@ def _table(name: str, columns: str, key: str, session: str = "session") -> Table
 OF_WORKSPACE = (
     _table("workspace", "title created", "", ""),
     _table("declared", "plugin namespace search", "plugin namespace", ""),
-    _table("plugin_namespace", "plugin namespace version fingerprint", "plugin namespace", ""),
+    _table("plugin_namespace", "plugin namespace version", "plugin namespace", ""),
 )
 SESSION = _table(
     "session",

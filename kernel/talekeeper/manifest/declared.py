@@ -18,7 +18,7 @@ ScopeName = Literal["session", "workspace", "preset"]
 class SearchTable:
     """`contributes.data.<namespace>.search`: which properties of a record are indexed, and how it is found.
 
-    `when` names a boolean property: a record in which it is false is not indexed; absent or true, it is.
+    `when` names a boolean property: a record in which it is false is kept and not indexed; absent or true, it is.
     """
 
     text: tuple[str, ...]
@@ -27,14 +27,9 @@ class SearchTable:
     time: str | None = None
     tags: str | None = None
     when: str | None = None
-    """A boolean property; a record in which it is false is kept and not indexed."""
     weight: float = 1.0
     visibility: Literal["narrator", "owner"] = "narrator"
     tier: Literal["archival", "recall"] = "archival"
-
-    def fingerprint(self) -> str:
-        """Changes when the indexed terms would change; weight, visibility and tier are read at query time."""
-        return repr((self.text, self.title, self.speaker, self.time, self.tags, self.when))
 
 
 @dataclass(frozen=True, slots=True)

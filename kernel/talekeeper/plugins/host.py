@@ -241,9 +241,9 @@ class Host:
 
     def _muster(self, tx: Tx, plugins: Iterable[Plugin], workspace: str, session: Session | None) -> Roster:
         rows = enablement.enabled(tx, workspace, session.id if session else "")
-        stored = namespaces.stored(tx, workspace)
+        versions = namespaces.versions(tx, workspace)
         roster = muster(
-            [_of_this_age(plugin, stored) for plugin in plugins],
+            [_of_this_age(plugin, versions) for plugin in plugins],
             lambda plugin: self._off(plugin, rows, session),
             self._failures(tx),
         )
@@ -303,14 +303,12 @@ def _is_on(plugin: Plugin, rows: Mapping[str, bool]) -> bool:
     return rows.get(plugin.id, plugin.found.origin is Origin.PATH)
 
 
-def _of_this_age(plugin: Plugin, stored: Mapping[tuple[str, str], namespaces.Stored]) -> Plugin:
+def _of_this_age(plugin: Plugin, versions: Mapping[tuple[str, str], int]) -> Plugin:
     if plugin.state is not State.VALID:
         return plugin
     for namespace in plugin.declared.data:
-        kept = stored.get((plugin.id, namespace.name))
-        if kept is not None and kept.version > namespace.version:
-            reason = (
-                f"the records of {namespace.path} are of version {kept.version}, this plugin knows {namespace.version}"
-            )
+        kept = versions.get((plugin.id, namespace.name))
+        if kept is not None and kept > namespace.version:
+            reason = f"the records of {namespace.path} are of version {kept}, this plugin knows {namespace.version}"
             return plugin.moved(State.INCOMPATIBLE, f"{reason}; install the newer plugin again")
     return plugin

@@ -57,9 +57,8 @@ class Preparer:
                 self._done.add(done)
 
     def _declare(self, plugin: Plugin, namespace: Namespace, workspace: str) -> None:
-        wanted = namespaces.Stored(namespace.version, namespaces.fingerprint(namespace))
-        known, oldest = self._story.read(lambda tx: self._known(tx, workspace, namespace))
-        if known == wanted:
+        oldest, is_settled = self._story.read(lambda tx: self._known(tx, workspace, namespace))
+        if is_settled:
             return
         if oldest is not None and oldest > namespace.version:
             raise PluginError(f"the records of {namespace.path} are of version {oldest}, newer than the plugin")
@@ -67,11 +66,12 @@ class Preparer:
             self._migrate(plugin, namespace, workspace)
         self._story.write(lambda tx: self._settle(tx, namespace, workspace), name="declare a namespace")
 
-    def _known(self, tx: Tx, workspace: str, namespace: Namespace) -> tuple[namespaces.Stored | None, int | None]:
-        known = namespaces.stored(tx, workspace).get((namespace.plugin, namespace.name))
-        if known is not None:
-            return known, known.version
-        return None, self._story.records.oldest_version(workspace, namespace, tx=tx)
+    def _known(self, tx: Tx, workspace: str, namespace: Namespace) -> tuple[int | None, bool]:
+        """The version of the stored records, and whether that and their search table are the manifest's already."""
+        version = namespaces.versions(tx, workspace).get((namespace.plugin, namespace.name))
+        if version is None:
+            return self._story.records.oldest_version(workspace, namespace, tx=tx), False
+        return version, version == namespace.version and self._story.is_declared(workspace, namespace, tx=tx)
 
     def _settle(self, tx: Tx, namespace: Namespace, workspace: str) -> None:
         self._story.create_workspace(workspace, tx=tx)

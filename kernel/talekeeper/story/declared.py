@@ -20,23 +20,21 @@ _INDEXED = ("text", "title", "speaker", "time", "tags", "when")
 
 def search_table(tx: Tx, workspace: str, namespace: Namespace) -> SearchTable | None:
     """What the namespace is indexed by; the first to write to it declares it."""
-    row = tx.one(
-        "SELECT search FROM declared WHERE workspace = ? AND plugin = ? AND namespace = ?",
-        (workspace, namespace.plugin, namespace.name),
-    )
-    if row is not None:
-        return _parse(row[0])
+    document = _declared(tx, workspace, namespace)
+    if document is not None:
+        return _parse(document)
     _write(tx, workspace, namespace)
     return namespace.search
 
 
+def is_declared(tx: Tx, workspace: str, namespace: Namespace) -> bool:
+    """Whether the manifest's table is the one that counts already."""
+    return _declared(tx, workspace, namespace) == _document(namespace.search)
+
+
 def declare(core: Core, tx: Tx, workspace: str, namespace: Namespace) -> bool:
     """Makes the manifest's table the one that counts; True when stored records are to be indexed anew."""
-    row = tx.one(
-        "SELECT search FROM declared WHERE workspace = ? AND plugin = ? AND namespace = ?",
-        (workspace, namespace.plugin, namespace.name),
-    )
-    if row is not None and row[0] == _document(namespace.search):
+    if is_declared(tx, workspace, namespace):
         return False
     _write(tx, workspace, namespace)
     stored = tx.one(
@@ -53,6 +51,14 @@ def tables(tx: Tx, workspace: str) -> dict[tuple[str, str], SearchTable]:
     """Every searched namespace of the workspace, by plugin and name."""
     rows = tx.rows("SELECT plugin, namespace, search FROM declared WHERE workspace = ? AND search <> ''", (workspace,))
     return {(plugin, name): table for plugin, name, text in rows if (table := _parse(text))}
+
+
+def _declared(tx: Tx, workspace: str, namespace: Namespace) -> str | None:
+    row = tx.one(
+        "SELECT search FROM declared WHERE workspace = ? AND plugin = ? AND namespace = ?",
+        (workspace, namespace.plugin, namespace.name),
+    )
+    return None if row is None else str(row[0])
 
 
 def _write(tx: Tx, workspace: str, namespace: Namespace) -> None:

@@ -339,6 +339,10 @@ class Story:
             lambda tx: declared.declare(self._core, tx, workspace, namespace), tx, "declare a namespace"
         )
 
+    def is_declared(self, workspace: str, namespace: Namespace, *, tx: Tx | None = None) -> bool:
+        """Whether `declare` would change nothing."""
+        return self._core.read(lambda tx: declared.is_declared(tx, workspace, namespace), tx)
+
     def indexing(self, workspace: str, *, tx: Tx | None = None) -> set[tuple[str, str]]:
         """Plugin and name of the namespaces whose stored records are still to be indexed anew."""
         due = self._core.read(upkeep.due, tx)

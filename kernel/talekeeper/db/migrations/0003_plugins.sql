@@ -31,13 +31,12 @@ CREATE TABLE plugin_fault (
     PRIMARY KEY (workspace, plugin)
 ) STRICT, WITHOUT ROWID;
 
--- The version that a workspace's stored records of a namespace have, and the search table they were last declared with.
+-- The version that a workspace's stored records of a namespace have.
 CREATE TABLE plugin_namespace (
     workspace TEXT NOT NULL,
     plugin TEXT NOT NULL,
     namespace TEXT NOT NULL,
     version INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL,
     PRIMARY KEY (workspace, plugin, namespace)
 ) STRICT, WITHOUT ROWID;
 
