@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import SearchTable, check_manifest, read_manifest
 from talekeeper.manifest.check import Checked, examine
 from talekeeper.manifest.diagnostic import Code, Finding
 from talekeeper.manifest.package import Folder
 from talekeeper.manifest.points import POINTS, Scene
+from talekeeper.manifest.points.jobs import cron_fault
 
 Check = Callable[..., Checked]
 Found = Callable[..., list[str]]
@@ -206,9 +209,30 @@ def test_seeds_are_declared_as_sorted_paths() -> None:
     assert entries.seed == (root / "lore" / "coast.jsonl", root / "lore" / "hills.jsonl")
 
 
-def test_the_fingerprint_of_a_search_table_tells_what_is_indexed() -> None:
-    table = SearchTable(("body",))
+@pytest.mark.parametrize(
+    ("job", "told"),
+    [
+        ('time = "24:00"', ["14:8 TK219"]),
+        ('time = "3:30"', ["14:8 TK219"]),
+        ('time = "03:30"\ntz = "Europe/Atlantis"', ["15:6 TK219"]),
+        ('time = "03:30"\ntz = "../etc/passwd"', ["15:6 TK219"]),
+        ('time = "03:30"\ntz = "Europe"', ["15:6 TK219"]),
+        ('time = "03:30"\ntz = "UTC"', []),
+        ('weekday = "monday"', ["13:6 TK216"]),
+        ('cron = "* * * * * *"', ["14:8 TK219"]),
+        ('cron = "61 * * * *"', ["14:8 TK219"]),
+        ('cron = "0 0 31 2 *"', ["14:8 TK219"]),
+        ('cron = "0 0 29 2 *"', []),
+        ('cron = "@daily"', ["14:8 TK219"]),
+        ('cron = "0 3 * * mon"\nweekday = "monday"', ["15:1 TK217"]),
+    ],
+)
+def test_times_that_cannot_be_are_refused(found: Found, head: str, data: str, job: str, told: list[str]) -> None:
+    text = head + 'module = "code"\n' + data + f'[[contributes.jobs]]\nid = "it"\non = "schedule"\n{job}\n'
 
-    assert table.fingerprint() == SearchTable(("body",), weight=2.0, visibility="owner", tier="recall").fingerprint()
-    assert table.fingerprint() != SearchTable(("body",), title="name").fingerprint()
-    assert table.fingerprint() != SearchTable(("body",), when="shown").fingerprint()
+    assert [" ".join(it.split()[:2]) for it in found(text)] == told
+
+
+@given(st.text("0123456789*,-/#LW monfeb", max_size=20))
+def test_no_cron_expression_makes_the_check_raise(expression: str) -> None:
+    assert isinstance(cron_fault(expression), str)

@@ -61,7 +61,7 @@ _KINDS: Mapping[str, _Name | _Form] = MappingProxyType(
             contributions.LOCAL_NAME, "this name", "letters a–z, digits, hyphens and underscores", _SMALL + "-_"
         ),
         names.MODULE: _Form(identity.MODULE_NAME, "the name of a Python module inside the package, such as code"),
-        names.READ: _Form(contributions.READ_TARGET, "a plugin and its namespace, such as memory/facts"),
+        names.READ: _Form(contributions.READ_TARGET, "a plugin and its namespace, such as lorebook/entries"),
         names.HOST: _Form(contributions.HOST_PERMISSION, "a host name in small letters, such as api.example.org"),
         names.TIME: _Form(contributions.BAD_TIME, "a time between 00:00 and 23:59, such as 03:30"),
         names.LINE: _Form(contributions.TEXT_SHAPE, "one line without control characters"),

@@ -189,7 +189,7 @@ READ_TARGET = Code(
     "error",
     "a read permission does not name another plugin's namespace",
     "`read` lists namespaces of other plugins as `plugin/namespace`. A plugin's own namespaces need no permission.",
-    "Write for example `memory/facts`.",
+    "Write for example `lorebook/entries`.",
 )
 READ_UNORDERED = Code(
     "TK227",

@@ -52,14 +52,15 @@ def _schedules(scene: Scene) -> Iterator[Finding]:
 
 def _times(scene: Scene) -> Iterator[Finding]:
     for entry in scene.entries:
-        for key, fault in (("cron", _cron_fault), ("tz", _zone_fault)):
+        for key, fault in (("cron", cron_fault), ("tz", _zone_fault)):
             value = entry.text(key)
             reason = fault(value) if value else ""
             if reason:
                 yield Finding(codes.BAD_TIME, entry.at(key), f"{key} is {quoted(value)}: {reason}")
 
 
-def _cron_fault(expression: str) -> str:
+def cron_fault(expression: str) -> str:
+    """Why a cron expression is refused, "" when it has a next run."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few manifests have a schedule
 
     if len(expression.split()) != _CRON_FIELDS:
