@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import click
 
+from talekeeper.db import NotJson, loads, parse
 from talekeeper.errors import ParameterError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -28,8 +29,8 @@ class JsonOrText(click.ParamType[Any]):
         """The value, parsed where it can be."""
         del param, ctx
         try:
-            return json.loads(value)
-        except ValueError:
+            return parse(value)
+        except NotJson:
             return value
 
 
@@ -103,10 +104,7 @@ def whole_value(whole: str | None, file: Path | None) -> dict[str, Any]:
     if text is None:
         return {}
     where = "--value" if file is None else str(file)
-    try:
-        value: Any = json.loads(text)
-    except ValueError as fault:
-        raise ParameterError(where, f"not JSON: {fault}") from fault
+    value = loads(text, where)
     if not isinstance(value, dict):
         raise ParameterError(where, "it is not a JSON object", cure='write it as {"name": value, …}')
     return cast("dict[str, Any]", value)

@@ -18,7 +18,7 @@ from talekeeper.text import check_text
 
 MAX_DEPTH = 64
 MAX_INTEGER = 2**53 - 1  # the largest an IEEE double, and so every JSON reader, keeps exact (RFC 8259, section 6)
-_LONGEST_INTEGER = len(str(-MAX_INTEGER))
+_LONGEST_INTEGER = 20  # what 64 bits need: other programs number their messages so
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 
 
@@ -30,29 +30,52 @@ def dumps(value: object, field: str) -> str:
 
 def loads(text: str, field: str) -> Any:
     """Reads a document from outside, as strictly as `dumps` writes; raises `ParameterError` naming `field`."""
-    if _too_deep(text):
-        raise ParameterError(field, f"the JSON is nested deeper than {MAX_DEPTH}")
-
-    def number(digits: str) -> int:
-        if len(digits) > _LONGEST_INTEGER:
-            raise ParameterError(field, f"an integer of {len(digits)} digits is out of range")
-        return int(digits)
-
-    def constant(name: str) -> NoReturn:
-        raise ParameterError(field, f"{name} is not allowed in JSON")
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise ParameterError(field, f"the key {twice!r} is given twice")
-        return found
-
     try:
-        value = json.loads(text, parse_int=number, parse_constant=constant, object_pairs_hook=unique)
+        return _plain(parse(text), field, 0)
+    except NotJson as fault:
+        raise ParameterError(field, str(fault)) from fault
+
+
+class NotJson(ValueError):
+    """Why `parse` refuses a text; a fault of syntax has the decoder's error as its cause."""
+
+
+def parse(text: str) -> Any:
+    """Reads JSON that may hold what no document here may, such as 64-bit numbers; raises `NotJson`.
+
+    Refused are NaN and infinities, a key given twice, nesting deeper than 64 and integers of more than 64 bits' digits.
+    """
+    if _too_deep(text):
+        raise NotJson(f"the JSON is nested deeper than {MAX_DEPTH}")
+    try:
+        return json.loads(
+            text, parse_int=_integer, parse_float=_finite, parse_constant=_constant, object_pairs_hook=_unique
+        )
     except json.JSONDecodeError as error:
-        raise ParameterError(field, f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
-    return _plain(value, field, 0)
+        raise NotJson(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER:
+        raise NotJson(f"an integer of {len(digits)} digits is out of range")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _constant(str(value))
+
+
+def _constant(name: str) -> NoReturn:
+    raise NotJson(f"{name} is not allowed in JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise NotJson(f"the key {twice!r} is given twice")
+    return found
 
 
 def _plain(value: object, place: str, depth: int) -> Any:

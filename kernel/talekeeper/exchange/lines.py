@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, TypeGuard
 
+from talekeeper.db import NotJson, parse
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.text import check_text
 
@@ -76,12 +77,12 @@ class Source:
     def json_object(self, line: Line) -> dict[str, Any]:
         """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
         try:
-            value = json.loads(line.text, parse_constant=_no_constant, object_pairs_hook=_unique)
-        except json.JSONDecodeError as fault:
-            self.fail(line.number, *_json_fault(fault, line.text))
-        except (ValueError, RecursionError) as fault:
-            what = "nested too deeply" if isinstance(fault, RecursionError) else str(fault).split(";")[0]
-            self.fail(line.number, f"not a JSON line: {what}")
+            value = parse(line.text)
+        except NotJson as fault:
+            syntax = fault.__cause__
+            if isinstance(syntax, json.JSONDecodeError):
+                self.fail(line.number, *_json_fault(syntax, line.text))
+            self.fail(line.number, f"not a JSON line: {fault}")
         if not is_object(value):
             self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
         return value
@@ -94,21 +95,6 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list)
-
-
-def _no_constant(name: str) -> NoReturn:
-    msg = f"{name} is not JSON"
-    raise ValueError(msg)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        msg = f"the key {twice!r} is given twice"
-        raise ValueError(msg)
-    return value
 
 
 def _json_fault(fault: json.JSONDecodeError, text: str) -> tuple[str, str]:
