@@ -10,13 +10,15 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from talekeeper.clock import FixedClock, SystemClock
 from talekeeper.db import Database, Tx
-from talekeeper.db.connect import APPLICATION_ID
+from talekeeper.db.connect import APPLICATION_ID, check_file
 from talekeeper.errors import StoreError, StoreUnusable
 
 NOBODY = 65534
@@ -284,3 +286,26 @@ def test_a_copy_that_lost_its_journal_mode_gets_it_back(filled: Path, clock: Fix
 
     assert db.read(lambda tx: tx.rows("PRAGMA journal_mode")) == [("wal",)]
     db.close()
+
+
+def test_a_database_that_grows_meanwhile_is_not_taken_for_cut(db: Database, path: Path) -> None:
+    stop = threading.Event()
+
+    def grow(tx: Tx, number: int) -> None:
+        tx.run("INSERT INTO workspace(workspace, title, created) VALUES (?, ?, '')", (f"g{number}", "x" * 50_000))
+
+    def work() -> None:
+        for number in range(10_000):
+            if stop.is_set():
+                return
+            db.write(partial(grow, number=number), name="grow")
+            db.checkpoint()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(2_000):
+            check_file(path)
+    finally:
+        stop.set()
+        thread.join()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextvars import copy_context
 
@@ -180,7 +181,7 @@ def test_a_neighbour_that_holds_the_database_is_waited_for_and_named(
 ) -> None:
     holder, waiter = open_database(), open_database()
     monkeypatch.setattr(holder, "_gate", type(holder._gate)())  # as if in another process
-    monkeypatch.setattr("talekeeper.db.database._LOOK", 0.0)
+    monkeypatch.setattr("talekeeper.db.waiting.LOOK", 0.0)
     waiter._connection().execute("PRAGMA busy_timeout = 20")
     held, release = threading.Event(), threading.Event()
 
@@ -206,7 +207,7 @@ def test_a_neighbour_that_never_ends_is_given_up_on(
 ) -> None:
     holder, waiter = open_database(), open_database()
     monkeypatch.setattr(holder, "_gate", type(holder._gate)())
-    monkeypatch.setattr("talekeeper.db.database.WAIT", 0.05)
+    monkeypatch.setattr("talekeeper.db.waiting.WAIT", 0.05)
     waiter._connection().execute("PRAGMA busy_timeout = 20")
     errors: list[BaseException] = []
 
@@ -227,6 +228,27 @@ def test_a_neighbour_that_never_ends_is_given_up_on(
         f"{waiter.path}: another program has been writing the database for too long; try again in a moment"
     ]
     waiter.write(put("b"), name="a turn")
+
+
+def test_a_queue_that_moves_is_waited_for_however_long(
+    open_database: OpenDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holder, waiter = open_database(), open_database()
+    monkeypatch.setattr(holder, "_gate", type(holder._gate)())
+    monkeypatch.setattr("talekeeper.db.waiting.WAIT", 0.3)
+    waiter._connection().execute("PRAGMA busy_timeout = 10")
+    thread = threading.Thread(target=lambda: waiter.write(put("b"), name="a turn"))
+
+    def hold(tx: Tx) -> None:
+        thread.start()
+        for number in range(20):  # as many writes of others that overtake
+            holder._note.write(f"turn {number}")
+            time.sleep(0.05)
+
+    holder.write(hold, name="hold")
+    thread.join()
+
+    assert waiter.read(names) == ["b"]
 
 
 def test_every_statement_can_be_traced(db: Database) -> None:

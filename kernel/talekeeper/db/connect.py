@@ -57,7 +57,8 @@ def check_file(path: Path) -> None:
     if not header.startswith(_MAGIC) or len(header) < _HEADER:
         fault = "the database is empty" if not header else "the database is damaged or not a database at all"
         raise StoreUnusable(fault, where=where, cure=_RESTORE)
-    if not _has_log(path) and state.st_size < _promised_size(header):
+    # In this order: a checkpoint that another process ends meanwhile has made the file as long as its header says.
+    if not _has_log(path) and path.stat().st_size < _promised_size(header):
         raise StoreUnusable("the database is cut short", where=where, cure=_RESTORE)
     # Asked here because SQLite would open a read-only file without a word and fail at the first write.
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):

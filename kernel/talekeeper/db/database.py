@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from talekeeper.clock import Clock
+from talekeeper.db import waiting
 from talekeeper.db.backup import back_up
 from talekeeper.db.connect import Synchronous, check_sqlite, connect, open_checked
 from talekeeper.db.connection import Connection
@@ -25,17 +26,14 @@ from talekeeper.db.faults import explain, is_busy, is_damage
 from talekeeper.db.gate import gate_for
 from talekeeper.db.guard import ensure_outside_write, write_open
 from talekeeper.db.migrate import migrate
-from talekeeper.db.publish import PRIVATE
 from talekeeper.db.transaction import SqliteTx
 from talekeeper.db.tx import Tx
 from talekeeper.errors import StoreError
 
 T = TypeVar("T")
 
-WAIT = 30.0  # seconds a write waits for other processes before it gives up
 LOG_CONCERN = 256 << 20  # bytes; four times what is kept of the log after a checkpoint
 _LOOK_AT_LOG = 256  # writes between looks at the log
-_LOOK = 1.0  # seconds of waiting after which the holder is named in a warning
 _log = logging.getLogger(__name__)
 
 
@@ -53,7 +51,7 @@ class Database:
         self._mutex = threading.Lock()
         self._writes = 0
         self._trace: Callable[[str], None] | None = None
-        self._note = _HolderNote(path)
+        self._note = waiting.HolderNote(path)
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock, synchronous: Synchronous = "FULL", new: bool = True) -> Database:
@@ -69,7 +67,7 @@ class Database:
         writer = open_checked(path, synchronous=synchronous)
         try:
             migrate(writer, path)
-            writer.execute(f"PRAGMA busy_timeout = {int(_LOOK * 1000)}")
+            writer.execute(f"PRAGMA busy_timeout = {int(waiting.LOOK * 1000)}")
             return cls(path, writer, clock, synchronous)
         except sqlite3.Error as error:
             writer.close()
@@ -81,7 +79,8 @@ class Database:
     def write(self, fn: Callable[[Tx], T], *, name: str) -> T:
         """Runs `fn` in a write transaction and commits it; any exception rolls everything back.
 
-        `name` appears in warnings and in `HeldAcrossCall`. Waits up to 30 s for other processes, then raises `Busy`.
+        `name` appears in warnings and in `HeldAcrossCall`. Waits for other processes; raises `Busy` when one write of
+        theirs takes longer than 30 s.
         """
         ensure_outside_write(f"the write '{name}'")
         with self._gate.turn():
@@ -170,18 +169,15 @@ class Database:
 
     def _until_free(self, fn: Callable[[Tx], T], name: str) -> T:
         connection = self._connection()
-        started = time.monotonic()
-        warned = False
+        patience = waiting.Patience(self._note)
         while True:
             try:
                 return self._attempt(connection, fn, name)
             except sqlite3.Error as error:
-                waited = time.monotonic() - started
-                if not is_busy(error) or waited >= WAIT:
+                if not is_busy(error) or patience.is_over():
                     raise explain(error, self.path) or error from error
-            if not warned and waited >= _LOOK:
-                warned = True
-                _log.warning("the write '%s' is waiting for %s", name, self._note.read())
+            if patience.is_news():
+                _log.warning("the write '%s' is waiting for %s", name, self._note.holder())
 
     def _attempt(self, connection: Connection, fn: Callable[[Tx], T], name: str) -> T:
         tx = SqliteTx(connection)
@@ -198,7 +194,7 @@ class Database:
         finally:
             tx.end()
         held = time.monotonic() - started
-        if held >= _LOOK:
+        if held >= waiting.LOOK:
             _log.warning("the write '%s' held the database for %.1f s", name, held)
         return result
 
@@ -216,7 +212,7 @@ class Database:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             with self._explained():
-                connection = connect(self.path, synchronous=self._synchronous, wait=WAIT, writable=False)
+                connection = connect(self.path, synchronous=self._synchronous, wait=waiting.WAIT, writable=False)
             connection.conn.set_trace_callback(self._trace)
         try:
             yield connection
@@ -234,29 +230,3 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise explain(error, self.path) or error from error
-
-
-class _HolderNote:
-    """A small file beside the database in which each writer leaves its process and its write's name.
-
-    Only for the warning of those who wait: SQLite does not say who holds a lock.
-    """
-
-    _LENGTH = 96
-
-    def __init__(self, path: Path) -> None:
-        name = path.with_name(path.name + "-writer")
-        self._file = os.fdopen(os.open(name, os.O_CREAT | os.O_RDWR, PRIVATE), "r+b", buffering=0)
-
-    def write(self, name: str) -> None:
-        line = f"'{name}' of process {os.getpid()}".encode()[: self._LENGTH]
-        with contextlib.suppress(OSError):  # a full disk must not fail the write for the sake of its label
-            self._file.seek(0)
-            self._file.write(line.ljust(self._LENGTH))
-
-    def read(self) -> str:
-        self._file.seek(0)
-        return self._file.read(self._LENGTH).decode("utf-8", "replace").strip() or "another program"
-
-    def close(self) -> None:
-        self._file.close()
