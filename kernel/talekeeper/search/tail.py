@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -14,12 +15,13 @@ _PASSAGE_BYTES = 3_000  # of a dictionary with its keys, measured on CPython 3.1
 _TERM_BYTES = 140  # of an entry in it and one in the lists
 _TF_BITS = 8
 _LOOKS = 64
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _NOWHERE: list[int] = []
 
 
 def dump_terms(counts: Mapping[str, int]) -> str:
     """The text stored in `tail.terms`."""
-    return json.dumps(dict(counts), ensure_ascii=False, separators=(",", ":"))
+    return _encode(dict(counts))
 
 
 def load_terms(text: str) -> dict[str, int]:
@@ -62,9 +64,9 @@ class Tail:
         """Where below position `size` the terms are, and how often."""
         self._looks += len(terms)
         groups = self._in_lists(terms) if self._looks > _LOOKS else self._one_by_one(terms)
-        packed = np.array([one for group in groups for one in group], np.int64)
-        positions = packed >> _TF_BITS
         counts = tuple(map(len, groups))
+        packed = np.fromiter(chain.from_iterable(groups), np.int64, sum(counts))
+        positions = packed >> _TF_BITS
         found = Unsettled(tuple(terms), counts, positions, (packed & 255).astype(np.uint8))
         return found if not len(positions) or positions.max() < size else found.part(positions < size)
 
