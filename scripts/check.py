@@ -12,7 +12,6 @@ the exit code 1. The last lines are the closing lines of the test runs.
 from __future__ import annotations
 
 import argparse
-import filecmp
 import importlib.util
 import re
 import shutil
@@ -23,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,10 +90,11 @@ def check_generated(run: Run) -> bool:
     with tempfile.TemporaryDirectory(prefix="talekeeper-generated-") as name:
         copy = Path(name) / "tree"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "node_modules"))
+        before = contents(copy)
         ran = every(run.call(sys.executable, script, cwd=copy) for script in sorted(copy.glob("scripts/make_*.py")))
-        stale = [path for path in sorted(copy.rglob("*.*")) if path.is_file() and differs(path, copy)]
+        stale = sorted(path for path, text in contents(copy).items() if before.get(path) != text)
     for path in stale:
-        print(f"{path.relative_to(copy)} is not what its script writes; run the script again")
+        print(f"{path} is not what its script writes; run the script again")
     return ran and not stale
 
 
@@ -124,10 +125,10 @@ def tests_alone(sdist: Path, target: Path) -> Path:
     return tree
 
 
-def differs(path: Path, copy: Path) -> bool:
-    """A file of the copied tree is not, byte for byte, what stands in its place."""
-    original = ROOT / path.relative_to(copy)
-    return not original.is_file() or not filecmp.cmp(path, original, shallow=False)
+def contents(tree: Path) -> dict[str, bytes]:
+    """A digest of every file, by its path in the tree."""
+    files = (path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(tree).as_posix(): sha256(path.read_bytes()).digest() for path in files}
 
 
 def every(verdicts: Iterable[bool]) -> bool:
