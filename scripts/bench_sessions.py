@@ -87,7 +87,7 @@ def _measure(homes: dict[str, Path], sessions: int, asked: int) -> dict[str, Sam
 
 
 def _ask(home: Home, session: str, query: str) -> None:
-    ask(home.rooms, Address(_WORKSPACE, session), question({"query": query}))
+    ask(home.services, Address(_WORKSPACE, session), question({"query": query}))
 
 
 def _report(samples: dict[str, Samples], sessions: int, messages: int) -> int:

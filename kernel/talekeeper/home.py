@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from talekeeper.clock import Clock, SystemClock
-from talekeeper.context import Imported, Rooms, import_lore
+from talekeeper.context import Imported, Services, import_lore
 from talekeeper.db import Database, Leases
 from talekeeper.errors import StoreUnusable
 from talekeeper.ids import SortableIds
@@ -47,7 +47,7 @@ class Home:
         self.story = Story(db, self.index, clock, SortableIds(clock))
         self.leases = Leases(folder / "leases", db)
         self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen)
-        self.rooms = Rooms(self.story, self.index, self.host, clock)
+        self.services = Services(self.story, self.index, self.host, clock)
 
     @classmethod
     def open(
@@ -81,7 +81,7 @@ class Home:
         self, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
     ) -> Imported:
         """See `context.import_lore`."""
-        return import_lore(self.rooms, address, file, importer=importer, replace=replace)
+        return import_lore(self.services, address, file, importer=importer, replace=replace)
 
     def close(self) -> None:
         """Brings the index in order, takes forgotten words out of every file, and closes."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.context import Rooms, run_command
+from talekeeper.context import Services, run_command
 from talekeeper.db import Database
 from talekeeper.ids import SortableIds
 from talekeeper.plugins import Deadlines, Host
@@ -47,7 +47,7 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def rooms(tmp_path: Path, empty_store: Path) -> Iterator[Rooms]:
+def services(tmp_path: Path, empty_store: Path) -> Iterator[Services]:
     """The rooms over an empty store; plugins come from `<tmp_path>/plugins`."""
     clock = FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
     shutil.copy(empty_store, tmp_path / "store.sqlite")
@@ -56,12 +56,12 @@ def rooms(tmp_path: Path, empty_store: Path) -> Iterator[Rooms]:
     story = Story(db, index, clock, SortableIds(clock))
     deadlines = Deadlines(load=30, command=5, importer=5)
     host = Host(story, clock, folder=tmp_path / "plugins", entries=tuple, deadlines=deadlines)
-    yield Rooms(story, index, host, clock)
+    yield Services(story, index, host, clock)
     db.close()
 
 
 @pytest.fixture
-def plug(rooms: Rooms, tmp_path: Path) -> Plug:
+def plug(services: Services, tmp_path: Path) -> Plug:
     """Writes a plugin with one namespace `entries` and enables it."""
 
     def make(
@@ -86,26 +86,26 @@ def plug(rooms: Rooms, tmp_path: Path) -> Plug:
             texts |= {"__init__.py": "", "code.py": textwrap.dedent(code)}
         for name, text in texts.items():
             (root / name).write_text(text, encoding="utf-8")
-        rooms.host.look_again()
+        services.host.look_again()
         if enable:
-            rooms.host.enable(plugin_id)
+            services.host.enable(plugin_id)
 
     return make
 
 
 @pytest.fixture
-def start(rooms: Rooms) -> Callable[..., Session]:
+def start(services: Services) -> Callable[..., Session]:
     """Makes a session with the plugins enabled now."""
 
     def make(name: str = "s", workspace: str = "w", **more: Any) -> Session:
-        plugins = more.pop("plugins", rooms.host.enabled(workspace))
-        return rooms.story.create_session(workspace, session_id=name, plugins=plugins, **more)
+        plugins = more.pop("plugins", services.host.enabled(workspace))
+        return services.story.create_session(workspace, session_id=name, plugins=plugins, **more)
 
     return make
 
 
 @pytest.fixture
-def tell(rooms: Rooms) -> Tell:
+def tell(services: Services) -> Tell:
     """Appends `speaker: text` lines as messages, "you" being the player, and gives their ids."""
 
     def append(*lines: str, session: str = "s", workspace: str = "w") -> list[str]:
@@ -113,7 +113,7 @@ def tell(rooms: Rooms) -> Tell:
         for line in lines:
             speaker, _, text = line.partition(": ")
             drafts.append(Draft("player" if speaker == "you" else "narrator", text, speaker=speaker))
-        return [message.id for message in rooms.story.append(Address(workspace, session), drafts)]
+        return [message.id for message in services.story.append(Address(workspace, session), drafts)]
 
     return append
 
@@ -127,7 +127,7 @@ REGISTER = "\n\n@hookimpl\ndef talekeeper_register(registry):\n    registry.comm
 
 
 @pytest.fixture
-def do(rooms: Rooms, plug: Plug, start: Start) -> Do:
+def do(services: Services, plug: Plug, start: Start) -> Do:
     """Runs the body of a command `do(ctx, arguments)` of plugin `lore` in session `s` and gives what it gives."""
 
     def run(body: str, *, arguments: dict[str, Any] | None = None, keyword: str = "def", **options: Any) -> Any:
@@ -135,11 +135,11 @@ def do(rooms: Rooms, plug: Plug, start: Start) -> Do:
         code += textwrap.indent(textwrap.dedent(body), "    ") + REGISTER
         more = COMMAND + textwrap.dedent(options.pop("more", ""))
         plug("lore", code, more=more, files={"do.schema.json": '{"type": "object"}'}, **options)
-        if not rooms.story.workspaces():
+        if not services.story.workspaces():
             start(preset="noir", title="A night", locale="zh")
         try:
-            return run_command(rooms, Address("w", "s"), "lore/do", arguments or {})
+            return run_command(services, Address("w", "s"), "lore/do", arguments or {})
         finally:
-            rooms.host.disable("lore")
+            services.host.disable("lore")
 
     return run

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.context import Rooms, run_command
+from talekeeper.context import Services, run_command
 from talekeeper.context.memory_search import run
 from talekeeper.errors import PluginError
 from talekeeper.plugins import Deadlines, State
@@ -116,55 +116,55 @@ if os.name == "posix":
 
 @pytest.mark.parametrize("hostile", CORPUS.values(), ids=CORPUS)
 def test_a_hostile_plugin_ends_in_a_named_state_while_the_others_work(
-    rooms: Rooms, plug: Plug, start: Start, tmp_path: Path, hostile: Hostile
+    services: Services, plug: Plug, start: Start, tmp_path: Path, hostile: Hostile
 ) -> None:
     # Short enough to see an overrun soon; a good call takes a hundredth of it.
-    rooms.host.guard.deadlines = Deadlines(load=2.0, command=1.0)
+    services.host.guard.deadlines = Deadlines(load=2.0, command=1.0)
     for name in ("good-one", "good-two"):
         plug(name, GOOD, more=COMMAND)
     plug("bad", hostile.code, more=hostile.more, enable=hostile.state is State.FAILED)
     if hostile.harm is not None:
         hostile.harm(tmp_path / "plugins" / "bad")
-        rooms.host.look_again()
+        services.host.look_again()
     session = start(plugins=("bad", "good-one", "good-two"))
     for name in ("bad", "good-one", "good-two") if hostile.searchable else ("good-one", "good-two"):
-        namespace = rooms.host.namespace(f"{name}/entries")
-        rooms.story.records.put(namespace, Scope("w", "s"), name, {"body": "the key"}, person=True)
+        namespace = services.host.namespace(f"{name}/entries")
+        services.story.records.put(namespace, Scope("w", "s"), name, {"body": "the key"}, person=True)
 
     for _ in range(hostile.calls):
         with pytest.raises(PluginError):
-            run_command(rooms, S, "bad/do", {})
+            run_command(services, S, "bad/do", {})
 
-    plugin = rooms.host.roster(session=session).by_id["bad"]
+    plugin = services.host.roster(session=session).by_id["bad"]
     assert (plugin.state, hostile.told in plugin.reason) == (hostile.state, True), plugin.reason
     assert "Traceback" not in plugin.reason
     for name in ("good-one", "good-two"):
-        assert run_command(rooms, S, f"{name}/do", {}) == 1
-    answer = run(rooms, S, {"query": "key"})
+        assert run_command(services, S, f"{name}/do", {}) == 1
+    answer = run(services, S, {"query": "key"})
     assert {hit["plugin"] for hit in answer["results"]} >= {"good-one"}
     assert ("bad" in str(answer["unavailable"])) is not hostile.searchable
     for name in ("good-one", "good-two", "bad"):
-        if rooms.host.plugin(name).manifest is not None:
-            rooms.host.disable(name)
+        if services.host.plugin(name).manifest is not None:
+            services.host.disable(name)
 
 
-def test_two_hundred_plugins_are_listed_without_importing_one(rooms: Rooms, plug: Plug) -> None:
+def test_two_hundred_plugins_are_listed_without_importing_one(services: Services, plug: Plug) -> None:
     for number in range(200):
         plug(f"p{number}", "raise AssertionError('imported')", more=COMMAND, enable=number == 100)
 
-    roster = rooms.host.roster()
+    roster = services.host.roster()
 
     assert len(roster.plugins) == 200
     assert {plugin.state for plugin in roster.plugins} == {State.ENABLED, State.DISABLED}
 
 
-def test_undeclared_use_is_denied_and_told(rooms: Rooms, plug: Plug, start: Start, caplog: Any) -> None:
+def test_undeclared_use_is_denied_and_told(services: Services, plug: Plug, start: Start, caplog: Any) -> None:
     swallowing = "import contextlib\n        with contextlib.suppress(Exception): ctx.data['memory/facts']"
     plug("bad", _command(swallowing), more=COMMAND)
     start()
 
     with caplog.at_level("WARNING", logger="talekeeper.plugins"):
-        run_command(rooms, S, "bad/do", {})
+        run_command(services, S, "bad/do", {})
 
     assert any(message.startswith("denied: bad: it reads memory/facts") for message in caplog.messages)
-    rooms.host.disable("bad")
+    services.host.disable("bad")

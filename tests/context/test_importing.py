@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.context import Imported, Rooms, importers_for, run_importer
+from talekeeper.context import Imported, Services, importers_for, run_importer
 from talekeeper.errors import ImportFileError, LimitReached, NotFound, PluginError, UserError
 from talekeeper.story import Address, Scope, Session
 
@@ -55,39 +55,39 @@ LINES = """
 
 
 @pytest.fixture
-def read(rooms: Rooms, plug: Plug, start: Start, tmp_path: Path) -> Callable[..., Imported]:
+def read(services: Services, plug: Plug, start: Start, tmp_path: Path) -> Callable[..., Imported]:
     """Imports lines of text with plugin `lore` into session `s`."""
 
     def run(*lines: str, data: str = "", **options: Any) -> Imported:
         plug("lore", LINES, data=data, more=IMPORTER)
-        if not rooms.story.workspaces():
+        if not services.story.workspaces():
             start()
         (tmp_path / "file.txt").write_text("\n".join(lines), encoding="utf-8")
         try:
-            return run_importer(rooms, S, "lore/lines", tmp_path / "file.txt", **options)
+            return run_importer(services, S, "lore/lines", tmp_path / "file.txt", **options)
         finally:
-            rooms.host.disable("lore")
+            services.host.disable("lore")
 
     return run
 
 
-def _entries(rooms: Rooms) -> dict[str, str]:
-    found = rooms.story.records.list(rooms.host.namespace("lore/entries"), Scope("w", "s"), limit=1000)
+def _entries(services: Services) -> dict[str, str]:
+    found = services.story.records.list(services.host.namespace("lore/entries"), Scope("w", "s"), limit=1000)
     return {record.key: record.value["body"] for record in found}
 
 
-def test_records_are_written_for_good_on_every_branch(read: Callable[..., Imported], rooms: Rooms) -> None:
+def test_records_are_written_for_good_on_every_branch(read: Callable[..., Imported], services: Services) -> None:
     report = read("a=one", "", "b=two")
 
-    assert _entries(rooms) == {"a": "one", "b": "two"}
+    assert _entries(services) == {"a": "one", "b": "two"}
     assert report.added == ["entries/a", "entries/b"]
     assert report.left_out == [("line 2", "it is empty")]
-    record = rooms.story.records.get(rooms.host.namespace("lore/entries"), Scope("w", "s"), "a")
+    record = services.story.records.get(services.host.namespace("lore/entries"), Scope("w", "s"), "a")
     assert record is not None
     assert record.person
 
 
-def test_the_same_file_again_writes_nothing(read: Callable[..., Imported], rooms: Rooms) -> None:
+def test_the_same_file_again_writes_nothing(read: Callable[..., Imported], services: Services) -> None:
     lines = [f"k{number}=text {number}" for number in range(120)]
     read(*lines)
 
@@ -95,18 +95,18 @@ def test_the_same_file_again_writes_nothing(read: Callable[..., Imported], rooms
 
     assert len(again.unchanged) == 120
     assert again.added == again.replaced == again.kept == []
-    assert len(rooms.story.records.history(rooms.host.namespace("lore/entries"), Scope("w", "s"), "k0")) == 1
+    assert len(services.story.records.history(services.host.namespace("lore/entries"), Scope("w", "s"), "k0")) == 1
 
 
-def test_what_differs_is_kept_unless_replacing_is_asked_for(read: Callable[..., Imported], rooms: Rooms) -> None:
+def test_what_differs_is_kept_unless_replacing_is_asked_for(read: Callable[..., Imported], services: Services) -> None:
     read("a=one")
 
     kept = read("a=two")
-    before = _entries(rooms)
+    before = _entries(services)
     replaced = read("a=two", replace=True)
 
     assert (kept.kept, before) == (["entries/a"], {"a": "one"})
-    assert (replaced.replaced, _entries(rooms)) == (["entries/a"], {"a": "two"})
+    assert (replaced.replaced, _entries(services)) == (["entries/a"], {"a": "two"})
 
 
 @pytest.mark.parametrize(
@@ -114,39 +114,39 @@ def test_what_differs_is_kept_unless_replacing_is_asked_for(read: Callable[..., 
     [("withdraw", False, True), ("withdraw", True, False), ("forget", False, True), ("forget", True, True)],
 )
 def test_what_was_taken_out_does_not_come_back_by_itself(
-    read: Callable[..., Imported], rooms: Rooms, act: str, replace: bool, gone: bool
+    read: Callable[..., Imported], services: Services, act: str, replace: bool, gone: bool
 ) -> None:
     read("a=one")
-    namespace, scope = rooms.host.namespace("lore/entries"), Scope("w", "s")
+    namespace, scope = services.host.namespace("lore/entries"), Scope("w", "s")
     if act == "withdraw":
-        rooms.story.records.withdraw(namespace, scope, "a", person=True)
+        services.story.records.withdraw(namespace, scope, "a", person=True)
     else:
-        rooms.story.records.forget(namespace, scope, "a")
+        services.story.records.forget(namespace, scope, "a")
 
     report = read("a=one", replace=replace)
 
     assert report.gone == (["entries/a"] if gone else [])
-    assert _entries(rooms) == ({} if gone else {"a": "one"})
+    assert _entries(services) == ({} if gone else {"a": "one"})
 
 
-def test_in_an_append_only_namespace_nothing_is_replaced(read: Callable[..., Imported], rooms: Rooms) -> None:
+def test_in_an_append_only_namespace_nothing_is_replaced(read: Callable[..., Imported], services: Services) -> None:
     read("a=one", data="append-only = true")
 
     report = read("a=two", "b=two", data="append-only = true", replace=True)
 
     assert (report.kept, report.added) == (["entries/a"], ["entries/b"])
-    assert _entries(rooms) == {"a": "one", "b": "two"}
+    assert _entries(services) == {"a": "one", "b": "two"}
 
 
 @pytest.mark.parametrize(
     ("line", "what", "why"), [("misfit", "entries/misfit", "'body' is missing"), ("badkey", "entries/ ", "key: ")]
 )
 def test_a_record_that_misfits_is_left_out_with_the_reason(
-    read: Callable[..., Imported], rooms: Rooms, line: str, what: str, why: str
+    read: Callable[..., Imported], services: Services, line: str, what: str, why: str
 ) -> None:
     report = read("a=one", line, "b=two")
 
-    assert _entries(rooms) == {"a": "one", "b": "two"}
+    assert _entries(services) == {"a": "one", "b": "two"}
     ((left_out, reason),) = report.left_out
     assert left_out == what
     assert why in reason
@@ -163,33 +163,35 @@ def test_a_record_that_misfits_is_left_out_with_the_reason(
     ],
 )
 def test_what_was_read_before_a_fault_stays_and_the_rest_comes_with_the_next_run(
-    read: Callable[..., Imported], rooms: Rooms, line: str, error: type[Exception], told: str
+    read: Callable[..., Imported], services: Services, line: str, error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error, match=told):
         read("a=one", "b=two", line, "c=three")
 
-    before = _entries(rooms)
+    before = _entries(services)
     rest = read("a=one", "b=two", "c=three")
 
     assert before == {"a": "one", "b": "two"}
     assert (len(rest.unchanged), rest.added) == (2, ["entries/c"])
 
 
-def test_a_step_that_never_ends_is_given_up(rooms: Rooms, read: Callable[..., Imported]) -> None:
-    slow = rooms.host.guard.deadlines
-    rooms.host.guard.deadlines = type(slow)(load=30, importer=0.3)
+def test_a_step_that_never_ends_is_given_up(services: Services, read: Callable[..., Imported]) -> None:
+    slow = services.host.guard.deadlines
+    services.host.guard.deadlines = type(slow)(load=30, importer=0.3)
 
     with pytest.raises(PluginError, match=r"importer lines took longer than its 0.3 s"):
         read("a=one", "hang")
 
-    assert _entries(rooms) == {"a": "one"}
+    assert _entries(services) == {"a": "one"}
 
 
-def test_a_full_namespace_stops_the_import_and_keeps_what_fitted(read: Callable[..., Imported], rooms: Rooms) -> None:
+def test_a_full_namespace_stops_the_import_and_keeps_what_fitted(
+    read: Callable[..., Imported], services: Services
+) -> None:
     with pytest.raises(LimitReached, match="lore/entries: it holds 2 records"):
         read("a=1", "b=2", "c=3", data="limit = 2")
 
-    assert _entries(rooms) == {"a": "1", "b": "2"}
+    assert _entries(services) == {"a": "1", "b": "2"}
 
 
 def test_progress_is_told_batch_by_batch(read: Callable[..., Imported]) -> None:
@@ -201,34 +203,38 @@ def test_progress_is_told_batch_by_batch(read: Callable[..., Imported]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["missing", "folder"])
-def test_a_file_that_cannot_be_read_is_named(rooms: Rooms, plug: Plug, start: Start, tmp_path: Path, kind: str) -> None:
+def test_a_file_that_cannot_be_read_is_named(
+    services: Services, plug: Plug, start: Start, tmp_path: Path, kind: str
+) -> None:
     plug("lore", LINES, more=IMPORTER)
     start()
     path = tmp_path / "gone.txt" if kind == "missing" else tmp_path
 
     with pytest.raises(ImportFileError, match=str(path)):
-        run_importer(rooms, S, "lore/lines", path)
+        run_importer(services, S, "lore/lines", path)
 
-    rooms.host.disable("lore")
+    services.host.disable("lore")
 
 
 @pytest.mark.parametrize(
     ("name", "found"),
     [("lore.txt", ["lore/lines"]), ("LORE.TXT", ["lore/lines"]), ("note1.md", ["lore/lines"]), ("lore.json", [])],
 )
-def test_importers_are_found_by_file_name(rooms: Rooms, plug: Plug, start: Start, name: str, found: list[str]) -> None:
+def test_importers_are_found_by_file_name(
+    services: Services, plug: Plug, start: Start, name: str, found: list[str]
+) -> None:
     plug("lore", "raise AssertionError('imported')", more=IMPORTER)
     start()
 
-    assert importers_for(rooms, S, name) == found
+    assert importers_for(services, S, name) == found
 
 
-def test_an_unknown_importer_is_told_with_those_there_are(rooms: Rooms, plug: Plug, start: Start) -> None:
+def test_an_unknown_importer_is_told_with_those_there_are(services: Services, plug: Plug, start: Start) -> None:
     plug("lore", LINES, more=IMPORTER)
     start()
 
     with pytest.raises(NotFound, match="no importer 'liens'; it has lore/lines"):
-        run_importer(rooms, S, "lore/liens", Path("x.txt"))
+        run_importer(services, S, "lore/liens", Path("x.txt"))
 
 
 def test_the_threads_of_an_import_end_with_it(read: Callable[..., Imported]) -> None:

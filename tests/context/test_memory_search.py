@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.context import Rooms
+from talekeeper.context import Services
 from talekeeper.context.memory_search import run
 from talekeeper.story import Address, Coordinate, Derived, Scope, Session
 
@@ -18,11 +18,11 @@ S = Address("w", "s")
 
 
 @pytest.fixture
-def put(rooms: Rooms) -> Callable[..., None]:
+def put(services: Services) -> Callable[..., None]:
     """Writes a record as a person would."""
 
     def write(path: str, key: str, scope: Scope, **value: Any) -> None:
-        rooms.story.records.put(rooms.host.namespace(path), scope, key, value, person=True)
+        services.story.records.put(services.host.namespace(path), scope, key, value, person=True)
 
     return write
 
@@ -32,14 +32,14 @@ def _found(answer: dict[str, Any]) -> list[str]:
 
 
 def test_messages_and_records_share_one_answer(
-    rooms: Rooms, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
 ) -> None:
     plug("lore")
     start()
     said = tell("you: Where is the silver key?", "Narrator: Mira hid the silver key under the third step.")
     put("lore/entries", "tower", Scope("w", "s"), body="The bell tower has a loose third step.", name="Tower")
 
-    answer = run(rooms, S, {"query": "silver key third step"})
+    answer = run(services, S, {"query": "silver key third step"})
 
     results = {hit["id"]: hit for hit in answer["results"]}
     assert set(results) == {*said, "tower"}
@@ -66,7 +66,7 @@ def test_messages_and_records_share_one_answer(
     ],
 )
 def test_scope_chooses_messages_what_retells_them_and_data(
-    rooms: Rooms, plug: Plug, start: Start, tell: Tell, put: Callable[..., None], scope: str, found: set[str]
+    services: Services, plug: Plug, start: Start, tell: Tell, put: Callable[..., None], scope: str, found: set[str]
 ) -> None:
     plug("facts")
     plug("recap", data='search = { text = "body", tier = "recall" }')
@@ -75,7 +75,7 @@ def test_scope_chooses_messages_what_retells_them_and_data(
     put("facts/entries", "fact", Scope("w", "s"), body="The key is silver")
     put("recap/entries", "retold", Scope("w", "s"), body="They looked for a key")
 
-    answer = run(rooms, S, {"query": "key", "scope": scope})
+    answer = run(services, S, {"query": "key", "scope": scope})
 
     assert {"message" if name == message else name for name in _found(answer)} == found
     assert {hit["source"] for hit in answer["results"]} == {
@@ -94,7 +94,7 @@ def test_scope_chooses_messages_what_retells_them_and_data(
     ],
 )
 def test_sources_are_asked_by_name(
-    rooms: Rooms,
+    services: Services,
     plug: Plug,
     start: Start,
     tell: Tell,
@@ -110,23 +110,23 @@ def test_sources_are_asked_by_name(
     for name in ("lore", "atlas"):
         put(f"{name}/entries", name, Scope("w", "s"), body=f"a key of {name}")
 
-    answer = run(rooms, S, {"query": "key", "sources": sources})
+    answer = run(services, S, {"query": "key", "sources": sources})
 
     assert {"message" if name == message else name for name in _found(answer)} == found
     assert answer["unavailable"] == unavailable
 
 
 def test_a_plugin_active_in_one_session_alone_is_not_searched_in_another(
-    rooms: Rooms, plug: Plug, start: Start, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, put: Callable[..., None]
 ) -> None:
     plug("lore", data='scope = "workspace"\nsearch = { text = "body" }')
     start("one")
     start("two", plugins=())
     put("lore/entries", "k", Scope("w"), body="the key")
 
-    one = run(rooms, Address("w", "one"), {"query": "key"})
-    two = run(rooms, Address("w", "two"), {"query": "key"})
-    named = run(rooms, Address("w", "two"), {"query": "key", "sources": ["lore/entries"]})
+    one = run(services, Address("w", "one"), {"query": "key"})
+    two = run(services, Address("w", "two"), {"query": "key"})
+    named = run(services, Address("w", "two"), {"query": "key", "sources": ["lore/entries"]})
 
     assert _found(one) == ["k"]
     assert _found(two) == []
@@ -135,17 +135,17 @@ def test_a_plugin_active_in_one_session_alone_is_not_searched_in_another(
 
 
 def test_records_of_a_disabled_plugin_are_not_found_and_come_back(
-    rooms: Rooms, plug: Plug, start: Start, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, put: Callable[..., None]
 ) -> None:
     plug("lore")
     start()
     put("lore/entries", "k", Scope("w", "s"), body="the key")
 
-    rooms.host.disable("lore")
-    off = run(rooms, S, {"query": "key"})
-    asked = run(rooms, S, {"query": "key", "sources": ["lore"]})
-    rooms.host.enable("lore")
-    on = run(rooms, S, {"query": "key"})
+    services.host.disable("lore")
+    off = run(services, S, {"query": "key"})
+    asked = run(services, S, {"query": "key", "sources": ["lore"]})
+    services.host.enable("lore")
+    on = run(services, S, {"query": "key"})
 
     assert (off["results"], off["unavailable"]) == ([], {})
     assert asked["unavailable"] == {"lore/entries": "its plugin is disabled: switched off"}
@@ -153,17 +153,17 @@ def test_records_of_a_disabled_plugin_are_not_found_and_come_back(
 
 
 def test_a_plugin_that_is_gone_or_broken_is_listed_as_unavailable(
-    rooms: Rooms, plug: Plug, start: Start, tell: Tell, tmp_path: Path
+    services: Services, plug: Plug, start: Start, tell: Tell, tmp_path: Path
 ) -> None:
     plug("lore")
     start(plugins=("gone", "lore"))
     tell("you: the key")
     (tmp_path / "plugins" / "lore" / "plugin.toml").write_text("[plugin")
-    broken = Rooms(
-        rooms.story,
-        rooms.index,
-        type(rooms.host)(rooms.story, rooms.clock, folder=tmp_path / "plugins", entries=tuple),
-        rooms.clock,
+    broken = Services(
+        services.story,
+        services.index,
+        type(services.host)(services.story, services.clock, folder=tmp_path / "plugins", entries=tuple),
+        services.clock,
     )
 
     answer = run(broken, S, {"query": "key"})
@@ -174,7 +174,7 @@ def test_a_plugin_that_is_gone_or_broken_is_listed_as_unavailable(
 
 
 def test_an_unsearched_namespace_and_an_unapproved_record_are_never_found(
-    rooms: Rooms, plug: Plug, start: Start, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, put: Callable[..., None]
 ) -> None:
     plug("candidates", data="")
     plug("cards", data='search = { text = "body", when = "enabled" }')
@@ -182,8 +182,8 @@ def test_an_unsearched_namespace_and_an_unapproved_record_are_never_found(
     put("candidates/entries", "pending", Scope("w", "s"), body="the key")
     put("cards/entries", "off", Scope("w", "s"), body="the key", enabled=False)
 
-    answer = run(rooms, S, {"query": "key"})
-    named = run(rooms, S, {"query": "key", "sources": ["candidates/entries"]})
+    answer = run(services, S, {"query": "key"})
+    named = run(services, S, {"query": "key", "sources": ["candidates/entries"]})
 
     assert (answer["results"], answer["searched"]) == ([], 0)
     assert named["unavailable"] == {"candidates/entries": "there is no such source in this session"}
@@ -191,14 +191,14 @@ def test_an_unsearched_namespace_and_an_unapproved_record_are_never_found(
 
 @pytest.mark.parametrize(("channel", "found"), [("local", ["secret"]), ("discord", [])])
 def test_owner_visible_records_are_found_by_the_owner_alone(
-    rooms: Rooms, plug: Plug, start: Start, put: Callable[..., None], channel: str, found: list[str]
+    services: Services, plug: Plug, start: Start, put: Callable[..., None], channel: str, found: list[str]
 ) -> None:
     plug("diary", data='search = { text = "body", visibility = "owner" }')
     start(channel=channel)
     put("diary/entries", "secret", Scope("w", "s"), body="the key")
 
-    answer = run(rooms, S, {"query": "key"})
-    named = run(rooms, S, {"query": "key", "sources": ["diary"]})
+    answer = run(services, S, {"query": "key"})
+    named = run(services, S, {"query": "key", "sources": ["diary"]})
 
     assert _found(answer) == _found(named) == found
     assert answer["searched"] == len(found)
@@ -206,7 +206,7 @@ def test_owner_visible_records_are_found_by_the_owner_alone(
 
 
 def test_results_never_cross_sessions_workspaces_or_presets(
-    rooms: Rooms, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
 ) -> None:
     plug("own")
     plug("shared", data='scope = "workspace"\nsearch = { text = "body" }')
@@ -225,50 +225,50 @@ def test_results_never_cross_sessions_workspaces_or_presets(
     put("style/entries", "noir", Scope("w", preset="noir"), body="dark key")
     put("style/entries", "fairy", Scope("w", preset="fairy"), body="bright key")
 
-    answer = run(rooms, S, {"query": "key", "limit": 20})
-    bare = run(rooms, Address("w", "bare"), {"query": "key", "limit": 20})
+    answer = run(services, S, {"query": "key", "limit": 20})
+    bare = run(services, Address("w", "bare"), {"query": "key", "limit": 20})
 
     assert set(_found(answer)) == {*mine, "own", "shared", "noir"}
     assert answer["searched"] == 4
     assert _found(bare) == ["shared"]
 
 
-def test_results_follow_the_lineage(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_results_follow_the_lineage(services: Services, start: Start, tell: Tell) -> None:
     start()
     tell("you: I open the gate", "Narrator: A wolf waits there.")
     tell("you: I close the gate", "Narrator: A raven laughs.")
 
-    rooms.story.undo(S)
-    undone = run(rooms, S, {"query": "raven"})
-    rooms.story.redo(S)
-    redone = run(rooms, S, {"query": "raven"})
+    services.story.undo(S)
+    undone = run(services, S, {"query": "raven"})
+    services.story.redo(S)
+    redone = run(services, S, {"query": "raven"})
 
     assert undone["results"] == []
     assert undone["searched"] == 2
     assert redone["results"][0]["turn"] == 2
 
 
-def test_messages_of_the_running_turn_are_never_results(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_messages_of_the_running_turn_are_never_results(services: Services, start: Start, tell: Tell) -> None:
     start()
     first, *_ = tell("you: the key", "Narrator: which key?", "you: the silver key")
 
-    answer = run(rooms, S, {"query": "key"}, running_turn=2)
+    answer = run(services, S, {"query": "key"}, running_turn=2)
 
     assert set(_found(answer)) >= {first}
     assert all(hit["turn"] == 1 for hit in answer["results"])
 
 
-def test_what_the_prompt_shows_already_is_marked(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_what_the_prompt_shows_already_is_marked(services: Services, start: Start, tell: Tell) -> None:
     start()
     first, second = tell("you: the key", "Narrator: which key?")
 
-    answer = run(rooms, S, {"query": "key"}, shown=[second])
+    answer = run(services, S, {"query": "key"}, shown=[second])
 
     assert {hit["id"]: hit.get("in_prompt", False) for hit in answer["results"]} == {first: False, second: True}
 
 
 def test_turn_bounds_are_inclusive_and_leave_out_what_has_no_turn(
-    rooms: Rooms, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
 ) -> None:
     plug("lore")
     start()
@@ -276,25 +276,25 @@ def test_turn_bounds_are_inclusive_and_leave_out_what_has_no_turn(
     for number in range(4):
         tell(f"you: the key {number}", f"Narrator: which key, number {number}?")
 
-    answer = run(rooms, S, {"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
+    answer = run(services, S, {"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
 
     assert {hit["turn"] for hit in answer["results"]} == {2, 3}
 
 
-def test_wordings_are_fused(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_wordings_are_fused(services: Services, start: Start, tell: Tell) -> None:
     start()
     ids = tell("you: the lighthouse burns", "Narrator: a beacon on the rock")
 
-    answer = run(rooms, S, {"query": "lighthouse", "wordings": ["beacon"]})
+    answer = run(services, S, {"query": "lighthouse", "wordings": ["beacon"]})
 
     assert set(_found(answer)) == set(ids)
 
 
-def test_identical_texts_are_one_result_that_names_the_others(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_identical_texts_are_one_result_that_names_the_others(services: Services, start: Start, tell: Tell) -> None:
     start()
     ids = tell("you: Roland plays.", "Narrator: Roland plays.")
 
-    answer = run(rooms, S, {"query": "Roland"})
+    answer = run(services, S, {"query": "Roland"})
 
     (hit,) = answer["results"]
     (other,) = set(ids) - {hit["id"]}
@@ -302,25 +302,25 @@ def test_identical_texts_are_one_result_that_names_the_others(rooms: Rooms, star
 
 
 def test_explain_shows_how_each_term_made_its_part_of_the_score(
-    rooms: Rooms, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
 ) -> None:
     plug("lore", data='search = { text = "body", weight = 2 }')
     start()
     tell("you: the silver key")
     put("lore/entries", "k", Scope("w", "s"), body="a key of brass")
 
-    answer = run(rooms, S, {"query": "silver key"}, explain=True)
+    answer = run(services, S, {"query": "silver key"}, explain=True)
 
     for hit in answer["results"]:
         assert sum(term["contribution"] for term in hit["why"]) == pytest.approx(hit["score"])
         assert {term["term"] for term in hit["why"]} >= set(hit["matched"])
 
 
-def test_a_long_passage_is_shown_as_an_excerpt(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_a_long_passage_is_shown_as_an_excerpt(services: Services, start: Start, tell: Tell) -> None:
     start()
     tell("Narrator: " + "The road went on. " * 60 + "Then Mira found the key. " + "The road went on. " * 60)
 
-    answer = run(rooms, S, {"query": "Mira key"})
+    answer = run(services, S, {"query": "Mira key"})
 
     text = answer["results"][0]["text"]
     assert "Mira found the key." in text
@@ -329,13 +329,13 @@ def test_a_long_passage_is_shown_as_an_excerpt(rooms: Rooms, start: Start, tell:
     assert text.endswith("…")
 
 
-def test_authority_and_a_covered_range_are_shown(rooms: Rooms, plug: Plug, start: Start, tell: Tell) -> None:
+def test_authority_and_a_covered_range_are_shown(services: Services, plug: Plug, start: Start, tell: Tell) -> None:
     plug("bank", data='search = { text = "body", tier = "recall" }')
     start()
     for _ in range(3):
         tell("you: go", "Narrator: they walk")
-    rooms.story.records.put(
-        rooms.host.namespace("bank/entries"),
+    services.story.records.put(
+        services.host.namespace("bank/entries"),
         Scope("w", "s"),
         "m1",
         {"body": "Perhaps a key was lost.", "authority": "inferred"},
@@ -343,23 +343,23 @@ def test_authority_and_a_covered_range_are_shown(rooms: Rooms, plug: Plug, start
         derived=Derived(0, 3),
     )
 
-    (hit,) = run(rooms, S, {"query": "key"})["results"]
+    (hit,) = run(services, S, {"query": "key"})["results"]
 
     assert (hit["authority"], hit["turn_from"], hit["turn"]) == ("inferred", 1, 2)
 
 
 def test_a_changed_search_table_is_told_as_indexing_until_it_is_done(
-    rooms: Rooms, plug: Plug, start: Start, put: Callable[..., None]
+    services: Services, plug: Plug, start: Start, put: Callable[..., None]
 ) -> None:
     plug("lore", data='search = { text = "body" }')
     start()
-    run(rooms, S, {"query": "key"})
+    run(services, S, {"query": "key"})
     put("lore/entries", "k", Scope("w", "s"), body="a door", name="The key")
 
     plug("lore", data='search = { text = "body", title = "name" }')
-    before = run(rooms, S, {"query": "key"})
-    rooms.story.maintain()
-    after = run(rooms, S, {"query": "key"})
+    before = run(services, S, {"query": "key"})
+    services.story.maintain()
+    after = run(services, S, {"query": "key"})
 
     assert before["indexing"] == ["lore/entries"]
     assert "indexing" not in after

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from talekeeper.context import Rooms, run_command
+from talekeeper.context import Services, run_command
 from talekeeper.errors import (
     ContextClosed,
     LimitReached,
@@ -51,16 +51,16 @@ def test_records_written_in_a_batch_are_read_back(do: Do) -> None:
     assert do(body) == [{"body": "one", "tags": ["x"]}, None, 3, ["one", "two", "three"]]
 
 
-def test_what_a_person_runs_writes_on_every_branch(do: Do, rooms: Rooms, tell: Tell) -> None:
+def test_what_a_person_runs_writes_on_every_branch(do: Do, services: Services, tell: Tell) -> None:
     do("return None")
     tell("you: one", "Narrator: 1", "you: two", "Narrator: 2")
 
     do('with ctx.data.batch() as batch: batch.put("entries", "a", {"body": "one"})')
-    rooms.story.undo(S)
-    rooms.story.undo(S)
+    services.story.undo(S)
+    services.story.undo(S)
 
-    namespace = rooms.host.namespace("lore/entries")
-    record = rooms.story.records.get(namespace, Scope("w", "s"), "a")
+    namespace = services.host.namespace("lore/entries")
+    record = services.story.records.get(namespace, Scope("w", "s"), "a")
     assert record is not None
     assert record.person
 
@@ -82,17 +82,17 @@ def test_what_a_person_runs_writes_on_every_branch(do: Do, rooms: Rooms, tell: T
         ),
     ],
 )
-def test_a_batch_is_all_or_nothing(do: Do, rooms: Rooms, step: str, error: type[Exception]) -> None:
+def test_a_batch_is_all_or_nothing(do: Do, services: Services, step: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         do(
             f"with ctx.data.batch() as batch:\n    batch.put('entries', 'a', {{'body': 'one'}})\n    {step}",
             data="limit = 2",
         )
 
-    assert rooms.story.records.count(rooms.host.namespace("lore/entries"), Scope("w", "s")) == 0
+    assert services.story.records.count(services.host.namespace("lore/entries"), Scope("w", "s")) == 0
 
 
-def test_withdrawing_and_forgetting(do: Do, rooms: Rooms) -> None:
+def test_withdrawing_and_forgetting(do: Do, services: Services) -> None:
     do(
         """
         with ctx.data.batch() as batch:
@@ -104,9 +104,9 @@ def test_withdrawing_and_forgetting(do: Do, rooms: Rooms) -> None:
         """
     )
 
-    namespace = rooms.host.namespace("lore/entries")
-    assert rooms.story.records.count(namespace, Scope("w", "s")) == 0
-    assert [one.forgotten for one in rooms.story.records.history(namespace, Scope("w", "s"), "b")] == [True]
+    namespace = services.host.namespace("lore/entries")
+    assert services.story.records.count(namespace, Scope("w", "s")) == 0
+    assert [one.forgotten for one in services.story.records.history(namespace, Scope("w", "s"), "b")] == [True]
 
 
 def test_what_a_plugin_does_to_its_value_afterwards_changes_nothing(do: Do) -> None:
@@ -136,11 +136,15 @@ def test_an_undeclared_read_is_denied_with_what_to_declare(do: Do, name: str, to
 READING = '[permissions]\nread = ["atlas/entries"]\n'
 
 
-def test_a_declared_read_of_another_plugin_is_allowed_and_writing_it_is_not(do: Do, plug: Plug, rooms: Rooms) -> None:
+def test_a_declared_read_of_another_plugin_is_allowed_and_writing_it_is_not(
+    do: Do, plug: Plug, services: Services
+) -> None:
     plug("atlas")
     options = {"head": 'optional = ["atlas"]', "more": READING}
     do("return None", **options)
-    rooms.story.records.put(rooms.host.namespace("atlas/entries"), Scope("w", "s"), "k", {"body": "a map"}, person=True)
+    services.story.records.put(
+        services.host.namespace("atlas/entries"), Scope("w", "s"), "k", {"body": "a map"}, person=True
+    )
 
     read = do('return ctx.data["atlas/entries"].get("k").value["body"]', **options)
 
@@ -171,10 +175,10 @@ def test_preset_records_need_a_session_with_a_preset(do: Do, start: Start, plug:
         do('return ctx.data["entries"].count()', data='scope = "preset"')
 
 
-def test_history_is_the_lineage_without_what_is_hidden(do: Do, rooms: Rooms, tell: Tell) -> None:
+def test_history_is_the_lineage_without_what_is_hidden(do: Do, services: Services, tell: Tell) -> None:
     do("return None")
     ids = tell("Narrator: opening", "you: one", "Narrator: 1", "you: two", "Narrator: 2")
-    rooms.story.hide(S, ids[2])
+    services.story.hide(S, ids[2])
     body = f"""
         h = ctx.history
         asked = [h.message(one) for one in ({ids[3]!r}, {ids[2]!r}, "gone")]
@@ -188,7 +192,7 @@ def test_history_is_the_lineage_without_what_is_hidden(do: Do, rooms: Rooms, tel
     """
 
     seen = do(body)
-    rooms.story.undo(S)
+    services.story.undo(S)
     after = do(body)
 
     assert seen == [
@@ -247,10 +251,10 @@ def test_a_wrong_use_is_the_plugins_fault_and_names_it(do: Do, call: str, told: 
         do(f"return {call}", data="")
 
 
-def test_settings_are_typed_and_frozen(do: Do, rooms: Rooms) -> None:
+def test_settings_are_typed_and_frozen(do: Do, services: Services) -> None:
     options = {"more": '[[contributes.settings]]\nkey = "size"\ntype = "integer"\ndefault = 3\nlabel = "Size"\n'}
     do("return None", **options)
-    rooms.host.configure("lore", "size", 7, "w")
+    services.host.configure("lore", "size", 7, "w")
 
     assert do("return ctx.settings['size']", **options) == 7
     with pytest.raises(PluginError, match="frozen"):
@@ -279,7 +283,7 @@ def test_clock_and_log_are_the_kernels(do: Do, caplog: pytest.LogCaptureFixture)
         "open_batch.apply",
     ],
 )
-def test_a_context_is_closed_after_its_call(rooms: Rooms, plug: Plug, start: Start, late: str) -> None:
+def test_a_context_is_closed_after_its_call(services: Services, plug: Plug, start: Start, late: str) -> None:
     plug(
         "lore",
         f"""
@@ -304,25 +308,25 @@ def test_a_context_is_closed_after_its_call(rooms: Rooms, plug: Plug, start: Sta
         more='[[contributes.commands]]\nid = "do"\n[[contributes.commands]]\nid = "again"\n',
     )
     start()
-    run_command(rooms, S, "lore/do", {})
+    run_command(services, S, "lore/do", {})
 
     with pytest.raises(ContextClosed, match="after the call had ended"):
-        run_command(rooms, S, "lore/again", {})
+        run_command(services, S, "lore/again", {})
 
-    assert rooms.story.records.count(rooms.host.namespace("lore/entries"), Scope("w", "s")) == 0
-    rooms.host.disable("lore")
+    assert services.story.records.count(services.host.namespace("lore/entries"), Scope("w", "s")) == 0
+    services.host.disable("lore")
 
 
-def test_the_player_is_the_one_the_session_names(do: Do, rooms: Rooms, tell: Tell) -> None:
+def test_the_player_is_the_one_the_session_names(do: Do, services: Services, tell: Tell) -> None:
     do("return None")
     tell("you: hello")
-    rooms.story.configure_session(S, settings={"player": {"name": "Nan", "class": "ferryman"}})
+    services.story.configure_session(S, settings={"player": {"name": "Nan", "class": "ferryman"}})
 
     assert do("return dict(ctx.session.player)") == {"name": "Nan", "class": "ferryman"}
 
 
-def test_a_tool_message_is_no_player(do: Do, rooms: Rooms) -> None:
+def test_a_tool_message_is_no_player(do: Do, services: Services) -> None:
     do("return None")
-    rooms.story.append(S, [Draft("tool", "3", speaker="dice")])
+    services.story.append(S, [Draft("tool", "3", speaker="dice")])
 
     assert do("return dict(ctx.session.player)") == {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from talekeeper.context import Rooms
+from talekeeper.context import Services
 from talekeeper.context.memory_search import TOOL, run
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.story import Address, Session
@@ -45,11 +45,11 @@ S = Address("w", "s")
         pytest.param({"query": "a", "qurey": "b"}, "qurey", id="unknown"),
     ],
 )
-def test_a_bad_parameter_is_named(rooms: Rooms, start: Start, arguments: dict[str, Any], field: str) -> None:
+def test_a_bad_parameter_is_named(services: Services, start: Start, arguments: dict[str, Any], field: str) -> None:
     start()
 
     with pytest.raises(ParameterError) as caught:
-        run(rooms, S, arguments)
+        run(services, S, arguments)
 
     assert caught.value.field == field
 
@@ -62,11 +62,11 @@ def test_a_bad_parameter_is_named(rooms: Rooms, start: Start, arguments: dict[st
         {"query": "key", "wordings": None, "scope": None, "sources": None, "turn_from": None, "limit": None},
     ],
 )
-def test_good_parameters_are_taken(rooms: Rooms, start: Start, tell: Tell, arguments: dict[str, Any]) -> None:
+def test_good_parameters_are_taken(services: Services, start: Start, tell: Tell, arguments: dict[str, Any]) -> None:
     start()
     tell("you: the key")
 
-    answer = run(rooms, S, arguments)
+    answer = run(services, S, arguments)
 
     assert len(answer["results"]) == 1
     jsonschema.validate({name: value for name, value in arguments.items() if value is not None}, TOOL["parameters"])
@@ -81,20 +81,20 @@ def test_the_tools_schema_is_a_schema_and_serialises() -> None:
     assert "names" in text
 
 
-def test_a_session_that_is_not_there_is_told(rooms: Rooms) -> None:
+def test_a_session_that_is_not_there_is_told(services: Services) -> None:
     with pytest.raises(NotFound, match="no session 's'"):
-        run(rooms, S, {"query": "key"})
+        run(services, S, {"query": "key"})
 
 
-def test_nothing_found_says_what_to_try_and_never_pads(rooms: Rooms, start: Start, tell: Tell) -> None:
+def test_nothing_found_says_what_to_try_and_never_pads(services: Services, start: Start, tell: Tell) -> None:
     start()
-    empty = run(rooms, S, {"query": "lighthouse"})
+    empty = run(services, S, {"query": "lighthouse"})
     tell("you: the key", "Narrator: the door")
 
-    answer = run(rooms, S, {"query": "lighthouse"})
-    wordless = run(rooms, S, {"query": "？……"})
-    bounded = run(rooms, S, {"query": "lighthouse", "turn_from": 1})
-    outside = run(rooms, S, {"query": "key", "turn_from": 7})
+    answer = run(services, S, {"query": "lighthouse"})
+    wordless = run(services, S, {"query": "？……"})
+    bounded = run(services, S, {"query": "lighthouse", "turn_from": 1})
+    outside = run(services, S, {"query": "key", "turn_from": 7})
 
     for each in (empty, answer, wordless, bounded, outside):
         assert each["results"] == []

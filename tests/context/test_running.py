@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.context import Rooms, run_command
+from talekeeper.context import Services, run_command
 from talekeeper.errors import NotFound, ParameterError, PluginError, Retry, Skip, UserError
 from talekeeper.plugins import Host, State
 from talekeeper.story import Address, Session
@@ -45,7 +45,7 @@ def test_what_a_command_raises_on_purpose_passes_through(do: Do, error: Exceptio
         do(f"raise {code[type(error).__name__]}")
 
 
-def test_arguments_are_held_against_the_declared_schema(rooms: Rooms, plug: Plug, start: Start) -> None:
+def test_arguments_are_held_against_the_declared_schema(services: Services, plug: Plug, start: Start) -> None:
     schema = (
         '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}'
     )
@@ -57,19 +57,19 @@ def test_arguments_are_held_against_the_declared_schema(rooms: Rooms, plug: Plug
     )
     start()
 
-    assert run_command(rooms, S, "lore/do", {"n": 3}) == 3
+    assert run_command(services, S, "lore/do", {"n": 3}) == 3
     for arguments, told in (
         ({}, "arguments: the property 'n' is missing"),
         ({"n": "3"}, "n: must be of type integer"),
         ({"n": 3, "m": 4}, "arguments: the property 'm' is not in the schema"),
     ):
         with pytest.raises(ParameterError) as caught:
-            run_command(rooms, S, "lore/do", arguments)
+            run_command(services, S, "lore/do", arguments)
         assert str(caught.value) == told
-    rooms.host.disable("lore")
+    services.host.disable("lore")
 
 
-def test_a_command_without_parameters_takes_none(rooms: Rooms, plug: Plug, start: Start) -> None:
+def test_a_command_without_parameters_takes_none(services: Services, plug: Plug, start: Start) -> None:
     plug(
         "lore",
         "from talekeeper.api import *" + "\n\ndef do(ctx, arguments):\n    return 1" + REGISTER,
@@ -78,7 +78,7 @@ def test_a_command_without_parameters_takes_none(rooms: Rooms, plug: Plug, start
     start()
 
     with pytest.raises(ParameterError, match="n: this command takes no arguments"):
-        run_command(rooms, S, "lore/do", {"n": 3})
+        run_command(services, S, "lore/do", {"n": 3})
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_a_command_without_parameters_takes_none(rooms: Rooms, plug: Plug, start
         ("lore", "plugin 'lore' has no command ''"),
     ],
 )
-def test_an_unknown_command_is_told_with_those_there_are(do: Do, rooms: Rooms, path: str, told: str) -> None:
+def test_an_unknown_command_is_told_with_those_there_are(do: Do, services: Services, path: str, told: str) -> None:
     do("return None")
 
     with pytest.raises(NotFound, match=told):
-        run_command(rooms, S, path, {})
+        run_command(services, S, path, {})
 
 
-def test_a_plugin_that_is_off_runs_nothing(rooms: Rooms, plug: Plug, start: Start) -> None:
+def test_a_plugin_that_is_off_runs_nothing(services: Services, plug: Plug, start: Start) -> None:
     plug("lore", "raise AssertionError('imported')", more='[[contributes.commands]]\nid = "do"\n', enable=False)
     start()
 
     with pytest.raises(PluginError, match="lore: it is disabled"):
-        run_command(rooms, S, "lore/do", {})
+        run_command(services, S, "lore/do", {})
 
 
 @pytest.mark.parametrize("value", [float("nan"), "\ud800", object()], ids=["NaN", "surrogate", "object"])
@@ -111,20 +111,20 @@ def test_arguments_that_json_cannot_hold_are_refused(do: Do, value: object) -> N
 
 
 def test_code_that_failed_for_want_of_something_else_is_tried_again_by_the_next_process(
-    rooms: Rooms, plug: Plug, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: Services, plug: Plug, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import talekeeper_missing_helper\nfrom talekeeper.api import *\n\ndef do(ctx, arguments):\n    return 1"
     plug("lore", code + REGISTER, more='[[contributes.commands]]\nid = "do"\n')
     session = start()
     with pytest.raises(PluginError, match="talekeeper_missing_helper"):
-        run_command(rooms, S, "lore/do", {})
+        run_command(services, S, "lore/do", {})
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "talekeeper_missing_helper.py").write_text("")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
-    host = Host(rooms.story, rooms.clock, folder=tmp_path / "plugins", entries=tuple)
+    host = Host(services.story, services.clock, folder=tmp_path / "plugins", entries=tuple)
     before = host.roster(session=session).by_id["lore"]
 
-    given = run_command(replace(rooms, host=host), S, "lore/do", {})
+    given = run_command(replace(services, host=host), S, "lore/do", {})
 
     assert before.state is State.FAILED
     assert "talekeeper plugins enable lore tries it again" in before.reason

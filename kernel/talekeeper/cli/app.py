@@ -12,6 +12,7 @@ import click
 from talekeeper import __version__
 from talekeeper.cli.options import PROGRAM, common_shown
 from talekeeper.cli.table import COMMANDS
+from talekeeper.cli.terminal import never_fail_to_print
 from talekeeper.errors import TalekeeperError
 
 
@@ -66,7 +67,7 @@ def cli() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and gives its exit code. Nothing a person can cause ends in a traceback."""
-    _never_fail_to_print()
+    never_fail_to_print()
     try:
         result = cli.main(
             list(map(_bare_no_plugins, arguments)),
@@ -106,14 +107,6 @@ def _explain(fault: Exception) -> tuple[str, int]:
 def _bare_no_plugins(argument: str) -> str:
     # click would take the next word as the value of an option whose value is optional.
     return "--no-plugins=" if argument == "--no-plugins" else argument
-
-
-def _never_fail_to_print() -> None:
-    """A terminal that cannot show a character gets its escape, not a fault."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
 
 
 def _drop_output() -> None:

@@ -40,7 +40,7 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
         form = Form(entry.get("parameters") or {}, taken=("--value", "--file"))
         given = fill_in(ctx, rest[0], rest[1:], [*form.options, *WHOLE], _about(entry))
         arguments = {**whole_value(given["whole"], given["file"]), **form.value(given)}
-        result = run_command(home.rooms, session_of(home, options, session).address, rest[0], arguments)
+        result = run_command(home.services, session_of(home, options, session).address, rest[0], arguments)
     if isinstance(result, str) and not options.as_json:
         screen.say(result)
     else:

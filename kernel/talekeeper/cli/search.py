@@ -34,7 +34,7 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
     asked = question({"query": " ".join(query) or None, **more})
     with options.open() as home:
         found = session_of(home, options, session)
-        answer = ask(home.rooms, found.address, asked, explain=explain)
+        answer = ask(home.services, found.address, asked, explain=explain)
     if options.as_json:
         screen.emit({"session": found.id, **answer.as_json()})
         return

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli.options import Common
+from talekeeper.cli.terminal import never_fail_to_print
 from talekeeper.errors import TalekeeperError
 
 if TYPE_CHECKING:
@@ -155,9 +156,5 @@ def main() -> None:
     """The console script."""
     # A fifth of a short run went into collecting garbage that a run of this length does not make.
     gc.set_threshold(100_000)
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character gets its escape, not a fault.
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+    never_fail_to_print()
     command.main(prog_name="validate-plugin", color=False if os.environ.get("NO_COLOR") else None)

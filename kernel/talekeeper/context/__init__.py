@@ -6,14 +6,14 @@ Plugins declare, story keeps, search ranks; context binds a call to a session an
 from talekeeper.context.importing import Imported, import_lore, importers_for, run_importer
 from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.question import Question, question
-from talekeeper.context.rooms import Rooms
 from talekeeper.context.running import run_command
+from talekeeper.context.services import Services
 
 __all__ = [
     "CallContext",
     "Imported",
     "Question",
-    "Rooms",
+    "Services",
     "import_lore",
     "importers_for",
     "question",

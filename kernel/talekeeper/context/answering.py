@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from talekeeper.context.question import Question
 from talekeeper.context.resolve import MESSAGES, Searchable, Sources
-from talekeeper.context.rooms import Rooms
+from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Also, Answer, Hit, Json
 from talekeeper.search import Kind, Ranked, Ranking, excerpt
@@ -21,7 +21,7 @@ _LOST = "a found passage is not in the store; run talekeeper doctor --index"
 class Asking:
     """One question on its way: the snapshot, who is asked, and `shown`, the messages the prompt has already."""
 
-    rooms: Rooms
+    services: Services
     tx: Tx
     session: Session
     at: Coordinate | None
@@ -33,7 +33,7 @@ class Asking:
 def answer(asking: Asking, ranking: Ranking) -> Answer:
     """The answer with everything that has to be said beside the results."""
     hits = _hits(asking, ranking.hits)
-    pending = asking.rooms.story.indexing(asking.session.workspace, tx=asking.tx)
+    pending = asking.services.story.indexing(asking.session.workspace, tx=asking.tx)
     reached = [one.namespace for one in asking.sources.namespaces]
     return Answer(
         results=tuple(hits),
@@ -48,7 +48,7 @@ def answer(asking: Asking, ranking: Ranking) -> Answer:
 def _hits(asking: Asking, ranked: tuple[Ranked, ...]) -> list[Hit]:
     address, tx = asking.session.address, asking.tx
     ids = [one.key for one in ranked if one.kind is Kind.MESSAGE]
-    messages = asking.rooms.story.messages_by_id(address, ids, tx=tx)
+    messages = asking.services.story.messages_by_id(address, ids, tx=tx)
     searched = {(one.namespace.plugin, one.namespace.name): one for one in asking.sources.namespaces}
     hits: list[Hit] = []
     for one in ranked:
@@ -58,7 +58,7 @@ def _hits(asking: Asking, ranked: tuple[Ranked, ...]) -> list[Hit]:
                 hits.append(_of_message(asking, one, message))
         else:
             found = searched[one.plugin, one.namespace]
-            record = asking.rooms.story.records.get(found.namespace, found.scope, one.key, at=asking.at, tx=tx)
+            record = asking.services.story.records.get(found.namespace, found.scope, one.key, at=asking.at, tx=tx)
             if record is not None:
                 hits.append(_of_record(asking, one, found, record))
     return hits

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from talekeeper.context.lifetime import Lifetime
-from talekeeper.context.rooms import Rooms
+from talekeeper.context.services import Services
 from talekeeper.errors import NotFound, PermissionDenied
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, PluginManifest
@@ -19,7 +19,7 @@ _log = logging.getLogger("talekeeper.plugins")
 class Bound:
     """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch."""
 
-    rooms: Rooms
+    services: Services
     manifest: PluginManifest
     session: Session
     life: Lifetime
@@ -52,14 +52,14 @@ class Bound:
 
     def _others(self, name: str) -> Namespace:
         plugin_id, _, bare = name.partition("/")
-        plugin = self.rooms.host.roster(session=self.session).by_id.get(plugin_id)
+        plugin = self.services.host.roster(session=self.session).by_id.get(plugin_id)
         found = [one for one in plugin.declared.data if one.name == bare] if plugin and plugin.works else []
         if not found:
             raise NotFound(
                 f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
             )
         hidden = found[0].search is not None and found[0].search.visibility == "owner"
-        if hidden and not self.rooms.story.read(lambda tx: is_owner(tx, self.session.address)):
+        if hidden and not self.services.story.read(lambda tx: is_owner(tx, self.session.address)):
             raise self._denied(f"it reads {name}", "only the owner may see that")
         return found[0]
 

@@ -29,20 +29,20 @@ class NamespaceRecords:
     def get(self, key: str) -> Record | None:
         """The live record of this key."""
         self._bound.life.check()
-        found = self._bound.rooms.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
+        found = self._bound.services.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
         return None if found is None else shown(found)
 
     def list(self, *, after: str | None = None, limit: int = 100, order: Order = "oldest") -> tuple[Record, ...]:
         """At most `limit` live records."""
         self._bound.life.check()
-        records = self._bound.rooms.story.records
+        records = self._bound.services.story.records
         found = records.list(self._namespace, self._scope, at=self._bound.at, after=after, limit=limit, order=order)
         return tuple(shown(record) for record in found)
 
     def count(self) -> int:
         """How many live records there are."""
         self._bound.life.check()
-        return self._bound.rooms.story.records.count(self._namespace, self._scope, at=self._bound.at)
+        return self._bound.services.story.records.count(self._namespace, self._scope, at=self._bound.at)
 
 
 class Records:
@@ -74,13 +74,13 @@ class Writes:
     def put(self, namespace: str, key: str, value: Mapping[str, Json]) -> None:
         """Writes the record of this key."""
         own, kept = self._checked(namespace, value)
-        records, scope, bound = self._bound.rooms.story.records, self._bound.scope(own), self._bound
+        records, scope, bound = self._bound.services.story.records, self._bound.scope(own), self._bound
         self._steps.append(lambda tx: records.put(own, scope, key, kept, at=bound.at, person=bound.person, tx=tx))
 
     def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "") -> None:
         """Appends a record."""
         own, kept = self._checked(namespace, value)
-        records, scope, bound = self._bound.rooms.story.records, self._bound.scope(own), self._bound
+        records, scope, bound = self._bound.services.story.records, self._bound.scope(own), self._bound
         self._steps.append(
             lambda tx: records.add(own, scope, kept, dedupe=dedupe or None, at=bound.at, person=bound.person, tx=tx)
         )
@@ -88,20 +88,20 @@ class Writes:
     def withdraw(self, namespace: str, key: str) -> None:
         """Hides the record."""
         own = self._own(namespace)
-        records, scope, bound = self._bound.rooms.story.records, self._bound.scope(own), self._bound
+        records, scope, bound = self._bound.services.story.records, self._bound.scope(own), self._bound
         self._steps.append(lambda tx: records.withdraw(own, scope, key, at=bound.at, person=bound.person, tx=tx))
 
     def forget(self, namespace: str, key: str) -> None:
         """Blanks the record."""
         own = self._own(namespace)
-        records, scope = self._bound.rooms.story.records, self._bound.scope(own)
+        records, scope = self._bound.services.story.records, self._bound.scope(own)
         self._steps.append(lambda tx: records.forget(own, scope, key, tx=tx))
 
     def apply(self) -> None:
         """Called once, at the end of the block."""
         if self._steps:
             with self._bound.life.held():
-                self._bound.rooms.story.write(self._run, name=f"a batch of {self._bound.manifest.id}")
+                self._bound.services.story.write(self._run, name=f"a batch of {self._bound.manifest.id}")
 
     def _run(self, tx: Tx) -> None:
         for step in self._steps:

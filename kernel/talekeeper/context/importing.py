@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from talekeeper.context.bound import Bound
 from talekeeper.context.data import VALUE_BYTES
 from talekeeper.context.plugin_context import CallContext
-from talekeeper.context.rooms import Rooms
 from talekeeper.context.running import bind, working
+from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.errors import (
     ImportFileError,
@@ -60,10 +60,10 @@ class Imported:
         self.left_out.append((str(what)[:200], str(why)[:300]))
 
 
-def importers_for(rooms: Rooms, address: Address, name: str) -> list[str]:
+def importers_for(services: Services, address: Address, name: str) -> list[str]:
     """`plugin/importer` of every working plugin's importer whose patterns match a file name, in the plugins' order."""
-    rooms.host.ready(address)
-    roster = rooms.host.roster(session=rooms.story.session(address))
+    services.host.ready(address)
+    roster = services.host.roster(session=services.story.session(address))
     return [
         f"{plugin.id}/{entry['id']}"
         for plugin in roster.working
@@ -73,7 +73,7 @@ def importers_for(rooms: Rooms, address: Address, name: str) -> list[str]:
 
 
 def run_importer(
-    rooms: Rooms,
+    services: Services,
     address: Address,
     path: str,
     file: Path,
@@ -86,15 +86,15 @@ def run_importer(
     `progress` is told how many records the file has given. Raises as `run_command` does, ImportFileError for a file
     that cannot be opened, and LimitReached; what was read before stays.
     """
-    plugin, name = working(rooms, address, path, "importers")
-    function: Importer = rooms.host.functions(plugin)["importers", name]
-    bound = bind(rooms, plugin, address)
+    plugin, name = working(services, address, path, "importers")
+    function: Importer = services.host.functions(plugin)["importers", name]
+    bound = bind(services, plugin, address)
     context = CallContext(bound, plugin)
     report = Imported(path)
-    call = Call(plugin.id, f"importer {name}", rooms.host.guard.deadlines.importer)
+    call = Call(plugin.id, f"importer {name}", services.host.guard.deadlines.importer)
     writer = _Writer(bound, report, replace=replace)
     with _opened(file) as opened:
-        steps = rooms.host.guard.iterate(
+        steps = services.host.guard.iterate(
             call, lambda: map(partial(_checked, bound), function(context, opened, report)), context
         )
         batch: list[Record] = []
@@ -112,17 +112,17 @@ def run_importer(
 
 
 def import_lore(
-    rooms: Rooms, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
+    services: Services, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
 ) -> Imported:
     """Reads a file with `plugin/importer`, or with the first of the session's importers that does not refuse it.
 
     Raises `NotFound` when no plugin that works there claims such files, else what the importer raises.
     """
-    names = [importer] if importer else importers_for(rooms, address, file.name)
+    names = [importer] if importer else importers_for(services, address, file.name)
     refusals: list[str] = []
     for name in names:
         try:
-            return run_importer(rooms, address, name, file, replace=replace)
+            return run_importer(services, address, name, file, replace=replace)
         except UserError as refusal:
             refusals.append(f"{name} says {refusal.what}")
     if not refusals:
@@ -133,8 +133,8 @@ def import_lore(
 
 class _Writer:
     def __init__(self, bound: Bound, report: Imported, *, replace: bool) -> None:
-        self._records = bound.rooms.story.records
-        self._story = bound.rooms.story
+        self._records = bound.services.story.records
+        self._story = bound.services.story
         self._bound = bound
         self._report = report
         self._replace = replace

@@ -12,7 +12,7 @@ from typing import Any
 from talekeeper.context.answering import Asking, answer
 from talekeeper.context.question import PARAMETERS, Question, question
 from talekeeper.context.resolve import part_scopes, resolve
-from talekeeper.context.rooms import Rooms
+from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Answer
 from talekeeper.plugins.frozen import frozen
@@ -33,7 +33,7 @@ TOOL: Mapping[str, Any] = frozen(
 
 
 def run(
-    rooms: Rooms,
+    services: Services,
     address: Address,
     arguments: Mapping[str, Any],
     *,
@@ -47,11 +47,11 @@ def run(
     `explain` adds `why` to every result: how each term made its part of the score.
     """
     asked = question(arguments)
-    return ask(rooms, address, asked, running_turn=running_turn, shown=shown, explain=explain).as_json()
+    return ask(services, address, asked, running_turn=running_turn, shown=shown, explain=explain).as_json()
 
 
 def ask(
-    rooms: Rooms,
+    services: Services,
     address: Address,
     asked: Question,
     *,
@@ -61,15 +61,15 @@ def ask(
     explain: bool = False,
 ) -> Answer:
     """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
-    rooms.host.ready(address)
+    services.host.ready(address)
 
     def read(tx: Tx) -> Answer:
-        session = rooms.story.session(address, tx=tx)
-        roster = rooms.host.roster(session=session, tx=tx)
+        session = services.story.session(address, tx=tx)
+        roster = services.host.roster(session=session, tx=tx)
         sources = resolve(tx, session, roster, asked.scope, asked.sources)
         query = Query(
             texts=asked.texts,
-            parts=part_scopes(rooms, tx, address, sources.scopes(session), at),
+            parts=part_scopes(services, tx, address, sources.scopes(session), at),
             sources=sources.for_query(),
             turn_from=asked.turn_from,
             turn_to=asked.turn_to,
@@ -77,6 +77,6 @@ def ask(
             depth=asked.limit,
             explain=explain,
         )
-        return answer(Asking(rooms, tx, session, at, asked, sources, shown), rooms.index.search(tx, query))
+        return answer(Asking(services, tx, session, at, asked, sources, shown), services.index.search(tx, query))
 
-    return rooms.story.read(read)
+    return services.story.read(read)

@@ -18,14 +18,14 @@ class CallContext:
     """See `offered.PluginContext`."""
 
     def __init__(self, bound: Bound, plugin: Plugin) -> None:
-        rooms, session = bound.rooms, bound.session
+        services, session = bound.services, bound.session
         self._life = bound.life
-        self._session = session_view(rooms.story, session)
-        self._settings = rooms.host.settings(plugin, session.workspace, session.id)
+        self._session = session_view(services.story, session)
+        self._settings = services.host.settings(plugin, session.workspace, session.id)
         self._data = Records(bound)
         self._history = StoryHistory(bound)
         self._search = StorySearch(bound)
-        self._clock = rooms.clock
+        self._clock = services.clock
         self._log = logging.getLogger(f"talekeeper.plugin.{plugin.id}")
 
     @property

@@ -42,7 +42,7 @@ class StoryHistory:
     def messages(self, *, turns: tuple[int, int] | None = None, last: int | None = None) -> tuple[MessageView, ...]:
         """Messages in story order."""
         self._bound.life.check()
-        found = self._bound.rooms.story.messages(
+        found = self._bound.services.story.messages(
             self._bound.session.address, turns=turns, last=last, at=self._bound.at, hidden=False
         )
         return tuple(message_view(message) for message in found)
@@ -50,7 +50,7 @@ class StoryHistory:
     def message(self, message_id: str) -> MessageView | None:
         """The message with this id, when it is on the lineage."""
         self._bound.life.check()
-        story, address = self._bound.rooms.story, self._bound.session.address
+        story, address = self._bound.services.story, self._bound.session.address
 
         def read(tx: Tx) -> Message | None:
             found = story.messages_by_id(address, [message_id], tx=tx).get(message_id)
@@ -64,7 +64,7 @@ class StoryHistory:
     def speakers(self) -> tuple[str, ...]:
         """Every name a message was spoken under."""
         self._bound.life.check()
-        return tuple(self._bound.rooms.story.speakers(self._bound.session.address, at=self._bound.at))
+        return tuple(self._bound.services.story.speakers(self._bound.session.address, at=self._bound.at))
 
 
 class StorySearch:
@@ -112,7 +112,7 @@ class StorySearch:
             "turn_to": turn_to,
             "limit": limit,
         }
-        return ask(self._bound.rooms, self._bound.session.address, question(given), at=self._bound.at)
+        return ask(self._bound.services, self._bound.session.address, question(given), at=self._bound.at)
 
     def score(self, namespace: str, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
         """Every live record that shares a term with one of the weighted queries, best first."""
@@ -120,17 +120,17 @@ class StorySearch:
         found = self._bound.readable(namespace)
         if found.search is None:
             raise NotFound(f"{found.path} is not searched", cure="give it a search table in plugin.toml")
-        return self._bound.rooms.story.read(lambda tx: self._score(tx, found, queries))
+        return self._bound.services.story.read(lambda tx: self._score(tx, found, queries))
 
     def _score(self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
         bound = self._bound
-        parts = part_scopes(bound.rooms, tx, bound.session.address, [bound.scope(namespace)], bound.at)
+        parts = part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at)
         scores: dict[str, float] = defaultdict(float)
         matched: dict[str, dict[str, None]] = defaultdict(dict)
         for text, weight in queries:
             source = Source(namespace.plugin, namespace.name)
             query = Query(texts=(text,), parts=parts, sources=(source,), depth=_EVERY, neighbours=False)
-            for hit in bound.rooms.index.search(tx, query).hits:
+            for hit in bound.services.index.search(tx, query).hits:
                 for key in (hit.key, *(other for other, _ in hit.also)):
                     scores[key] += weight * hit.score
                     matched[key].update(dict.fromkeys(hit.matched))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from talekeeper.context.rooms import Rooms
+from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, SearchTable
@@ -83,14 +83,14 @@ def searchables(plugin: Plugin, session: Session) -> Iterator[Searchable]:
 
 
 def part_scopes(
-    rooms: Rooms, tx: Tx, address: Address, scopes: Iterable[Scope], at: Coordinate | None = None
+    services: Services, tx: Tx, address: Address, scopes: Iterable[Scope], at: Coordinate | None = None
 ) -> tuple[PartScope, ...]:
     """The partitions of those scopes that have one, on the lineage of `at` in a session, its head when None."""
     found: list[PartScope] = []
     for scope in scopes:
-        part = rooms.index.find_part(tx, scope.workspace, scope.session, scope.preset)
+        part = services.index.find_part(tx, scope.workspace, scope.session, scope.preset)
         if part is not None:
-            upto = rooms.story.lineage(address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
+            upto = services.story.lineage(address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
             found.append(PartScope(part, upto))
     return tuple(found)
 

@@ -9,7 +9,7 @@ from typing import Any
 from talekeeper.context.bound import Bound
 from talekeeper.context.lifetime import Lifetime
 from talekeeper.context.plugin_context import CallContext
-from talekeeper.context.rooms import Rooms
+from talekeeper.context.services import Services
 from talekeeper.errors import NotFound, ParameterError, PluginError
 from talekeeper.plugins import Call, Plugin, State
 from talekeeper.plugins.frozen import frozen, plain
@@ -17,35 +17,35 @@ from talekeeper.story import Address
 from talekeeper.story.validation import misfit
 
 
-def run_command(rooms: Rooms, address: Address, path: str, arguments: Mapping[str, Any]) -> Any:
+def run_command(services: Services, address: Address, path: str, arguments: Mapping[str, Any]) -> Any:
     """What the command `plugin/command` gives for a session; what it writes is a person's act, on every branch.
 
     Raises NotFound, ParameterError naming an argument, and PluginError with what went wrong in the plugin; what it
     raises on purpose (`UserError`, `Skip`, `Retry`) passes through.
     """
-    plugin, name = working(rooms, address, path, "commands")
+    plugin, name = working(services, address, path, "commands")
     entry = declared(plugin, "commands", name)
     given = _plain_arguments(arguments)
     _check(entry.get("parameters"), given)
-    function = rooms.host.functions(plugin)["commands", name]
-    context = CallContext(bind(rooms, plugin, address), plugin)
-    call = Call(plugin.id, f"command {name}", rooms.host.guard.deadlines.command)
-    return rooms.host.guard.call(call, lambda: _result(plugin.id, function, context, frozen(given)), context)
+    function = services.host.functions(plugin)["commands", name]
+    context = CallContext(bind(services, plugin, address), plugin)
+    call = Call(plugin.id, f"command {name}", services.host.guard.deadlines.command)
+    return services.host.guard.call(call, lambda: _result(plugin.id, function, context, frozen(given)), context)
 
 
-def working(rooms: Rooms, address: Address, path: str, point: str) -> tuple[Plugin, str]:
+def working(services: Services, address: Address, path: str, point: str) -> tuple[Plugin, str]:
     """The plugin of `plugin/name` and the name; raises PluginError when it does not work in the session."""
     plugin_id, _, name = path.partition("/")
-    rooms.host.plugin(plugin_id)
-    rooms.host.ready(address)
-    session = rooms.story.session(address)
-    plugin = rooms.host.roster(session=session).by_id[plugin_id]
+    services.host.plugin(plugin_id)
+    services.host.ready(address)
+    session = services.story.session(address)
+    plugin = services.host.roster(session=session).by_id[plugin_id]
     if plugin.manifest is not None:
         declared(plugin, point, name)
     if plugin.state is State.FAILED and not plugin.suspended:
         # It may have been mended by something else than its files: a package that was missing, say.
-        rooms.host.functions(plugin)
-        plugin = rooms.host.roster(session=session).by_id[plugin_id]
+        services.host.functions(plugin)
+        plugin = services.host.roster(session=session).by_id[plugin_id]
     if not plugin.works:
         raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
     return plugin, name
@@ -60,9 +60,9 @@ def declared(plugin: Plugin, point: str, name: str) -> Mapping[str, Any]:
     return entries[name]
 
 
-def bind(rooms: Rooms, plugin: Plugin, address: Address) -> Bound:
+def bind(services: Services, plugin: Plugin, address: Address) -> Bound:
     """A person's call: it reads at the head, and what it writes holds on every branch."""
-    return Bound(rooms, plugin.declared, rooms.story.session(address), Lifetime(plugin.id), person=True)
+    return Bound(services, plugin.declared, services.story.session(address), Lifetime(plugin.id), person=True)
 
 
 def _plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def ask_all(home: Home, story: BundledStory, told: Told) -> list[Asked]:
 
 
 def _ask(home: Home, address: Address, asked: Question) -> Asked:
-    answer = ask(home.rooms, address, question({"query": asked.text, "limit": _LIMIT}), explain=True)
+    answer = ask(home.services, address, question({"query": asked.text, "limit": _LIMIT}), explain=True)
     messages = home.story.messages_by_id(address, [hit.id for hit in answer.results if not hit.plugin])
     refs = {name: message.ref for name, message in messages.items()}
     places = (place for place, hit in enumerate(answer.results, start=1) if _holds(asked, hit, refs.get(hit.id)))

@@ -17,15 +17,15 @@ DEPTH = 100
 """How many passages are asked for."""
 
 
-def rank(home: Home, one: QuestionSet, question: Question) -> list[str]:
+def rank(home: Home, question_set: QuestionSet, question: Question) -> list[str]:
     """Corpus ids, best first; passages of identical text come right after the one that stands for them.
 
     The question's text alone is asked, of its own session. Raises `NotFound` when the corpus has no such session.
     """
-    address = Address(workspace_of(one), question.session)
-    source = Source() if one.unit == "message" else Source(RECORDS.plugin, RECORDS.name)
+    address = Address(workspace_of(question_set), question.session)
+    source = Source() if question_set.unit == "message" else Source(RECORDS.plugin, RECORDS.name)
     keys = home.story.read(lambda tx: list(_keys(home, tx, address, question.text, source)))
-    if one.unit == "record":
+    if question_set.unit == "record":
         return keys
     refs = refs_of(home, address, keys)
     return [refs[key] for key in keys]
@@ -33,7 +33,7 @@ def rank(home: Home, one: QuestionSet, question: Question) -> list[str]:
 
 def _keys(home: Home, tx: Tx, address: Address, text: str, source: Source) -> Iterator[str]:
     home.story.session(address, tx=tx)
-    parts = part_scopes(home.rooms, tx, address, [Scope(address.workspace, session=address.session)])
+    parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
     if not parts:
         raise NotFound("the session has nothing to search", where=address.session)
     query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH)

@@ -23,31 +23,31 @@ RECORDS = Namespace(
 _BATCH = 100
 
 
-def load(home: Home, one: QuestionSet) -> None:
+def load(home: Home, question_set: QuestionSet) -> None:
     """Fills the workspace named after the set; raises `ImportFileError` naming the line that cannot be read."""
-    if one.unit == "message":
-        _load_messages(home, one)
+    if question_set.unit == "message":
+        _load_messages(home, question_set)
     else:
-        _load_records(home, one)
+        _load_records(home, question_set)
     home.story.maintain()
 
 
-def _load_messages(home: Home, one: QuestionSet) -> None:
-    with one.corpus.open("rb") as stream:
-        source = Source(stream, str(one.corpus))
-        report = import_file(home.story, source, "jsonl", Options(workspace_of(one)), lambda _: None)
+def _load_messages(home: Home, question_set: QuestionSet) -> None:
+    with question_set.corpus.open("rb") as stream:
+        source = Source(stream, str(question_set.corpus))
+        report = import_file(home.story, source, "jsonl", Options(workspace_of(question_set)), lambda _: None)
     if report.error is not None:
         raise report.error
 
 
-def _load_records(home: Home, one: QuestionSet) -> None:
+def _load_records(home: Home, question_set: QuestionSet) -> None:
     batch: list[tuple[str, Draft]] = []
-    for entry in _entries(one.corpus):
+    for entry in _entries(question_set.corpus):
         batch.append((entry[0], entry[1]))
         if len(batch) >= _BATCH:
-            _write(home, one, batch)
+            _write(home, question_set, batch)
             batch = []
-    _write(home, one, batch)
+    _write(home, question_set, batch)
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
@@ -56,8 +56,8 @@ def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
             yield entry.session or path.parent.name, entry.draft
 
 
-def _write(home: Home, one: QuestionSet, batch: Sequence[tuple[str, Draft]]) -> None:
-    story, workspace = home.story, workspace_of(one)
+def _write(home: Home, question_set: QuestionSet, batch: Sequence[tuple[str, Draft]]) -> None:
+    story, workspace = home.story, workspace_of(question_set)
     there = {session.id for session in story.sessions(workspace)}
     for name in dict.fromkeys(session for session, _ in batch):
         if name not in there:
@@ -71,9 +71,9 @@ def _write(home: Home, one: QuestionSet, batch: Sequence[tuple[str, Draft]]) -> 
     story.write(put, name="load a set's records")
 
 
-def workspace_of(one: QuestionSet) -> str:
+def workspace_of(question_set: QuestionSet) -> str:
     """Sets share a home, each in a workspace of its own."""
-    letters = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in one.name.lower())
+    letters = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in question_set.name.lower())
     return f"set-{letters}"[:63]
 
 

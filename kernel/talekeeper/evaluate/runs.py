@@ -36,25 +36,25 @@ def measure(sets: Sequence[QuestionSet], by: Grouping, run: TextIO | None, progr
     rows: list[tuple[str, dict[str, float]]] = []
     done = 0
     with tempfile.TemporaryDirectory(prefix="talekeeper-eval-") as folder, Home.open(Path(folder)) as home:
-        for one in sets:
-            load(home, one)
-            for question in asked(one):
-                ranked = rank(home, one, question)
-                rows.append((_group(one, question, by), score_one(question.evidence, ranked)))
+        for question_set in sets:
+            load(home, question_set)
+            for question in asked(question_set):
+                ranked = rank(home, question_set, question)
+                rows.append((_group(question_set, question, by), score_one(question.evidence, ranked)))
                 if run is not None:
                     run.write(json.dumps({"query": question.id, "ranked": ranked}, ensure_ascii=False) + "\n")
                 done += 1
                 progress(done)
             done += 1
             progress(done)
-    silent = tuple(one.name for one in sets if not asked(one))
+    silent = tuple(question_set.name for question_set in sets if not asked(question_set))
     return Outcome(grouped(rows), mean([values for _, values in rows]), silent)
 
 
-def asked(one: QuestionSet) -> list[Question]:
+def asked(question_set: QuestionSet) -> list[Question]:
     """The questions that have evidence."""
-    return [question for question in one.questions if question.evidence]
+    return [question for question in question_set.questions if question.evidence]
 
 
-def _group(one: QuestionSet, question: Question, by: Grouping) -> str:
-    return {"set": one.name, "category": question.category, "session": question.session}[by]
+def _group(question_set: QuestionSet, question: Question, by: Grouping) -> str:
+    return {"set": question_set.name, "category": question.category, "session": question.session}[by]

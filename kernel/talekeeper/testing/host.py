@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from talekeeper.clock import FixedClock
-from talekeeper.context import Imported, Rooms, import_lore, question, run_command
+from talekeeper.context import Imported, Services, import_lore, question, run_command
 from talekeeper.context.data import shown
 from talekeeper.context.memory_search import ask
 from talekeeper.context.reading import message_view, session_view
@@ -50,7 +50,7 @@ class Host:
         story = Story(self._db, index, self.clock, SortableIds(self.clock))
         self._installed: set[str] = set()
         plugins = PluginHost(story, self.clock, switches=Switches(strict=strict), entries=self._entries)
-        self._rooms = Rooms(story, index, plugins, self.clock)
+        self._services = Services(story, index, plugins, self.clock)
         self._address: Address | None = None
 
     # Plugins
@@ -62,7 +62,7 @@ class Host:
         Raises ManifestError with every diagnostic, PluginError with the reason it does not work, or what its code
         raises when it is imported or registers.
         """
-        host = self._rooms.host
+        host = self._services.host
         found = self._install(plugin) if isinstance(plugin, str) else host.add(plugin)
         if found.manifest is None:
             lines = [f"{one}; {one.hint}" if one.hint else str(one) for one in found.diagnostics]
@@ -79,7 +79,7 @@ class Host:
     def configure(self, setting: str, value: Json) -> None:
         """Sets a setting, `plugin/key`; None brings its default back."""
         plugin, _, key = setting.partition("/")
-        self._rooms.host.configure(plugin, key, value)
+        self._services.host.configure(plugin, key, value)
 
     # The story
 
@@ -88,14 +88,14 @@ class Host:
 
         What needs a session while there is none makes the one called "story".
         """
-        story = self._rooms.story
+        story = self._services.story
         if not any(session.id == name for session in story.sessions(_WORKSPACE)):
-            plugins = self._rooms.host.enabled(_WORKSPACE)
+            plugins = self._services.host.enabled(_WORKSPACE)
             story.create_session(
                 _WORKSPACE, session_id=name, preset=preset, locale=locale, title=title, plugins=plugins
             )
         self._address = Address(_WORKSPACE, name)
-        self._rooms.host.ready(self._address)
+        self._services.host.ready(self._address)
         return session_view(story, story.session(self._address))
 
     def tell(
@@ -103,7 +103,7 @@ class Host:
     ) -> MessageView:
         """Adds a message at the head; one of the player's begins a turn."""
         draft = Draft(role, text, speaker=speaker, time=time)
-        (message,) = self._rooms.story.append(self._here(), [draft])
+        (message,) = self._services.story.append(self._here(), [draft])
         return message_view(message)
 
     # Records, search, and what people run
@@ -118,9 +118,9 @@ class Host:
         that does not fit the record schema, and LimitReached.
         """
         declared = self._namespace(namespace)
-        records = self._rooms.story.records
+        records = self._services.story.records
         here = self._here()
-        scope = scope_of(declared, self._rooms.story.session(here))
+        scope = scope_of(declared, self._services.story.session(here))
         if isinstance(values, Mapping):
             for key, value in values.items():
                 records.put(declared, scope, key, value, person=True)
@@ -134,19 +134,19 @@ class Host:
 
     def search(self, query: str, **more: Json) -> Answer:
         """Asks as the narrator's tool memory-search does; `more` are the tool's other arguments."""
-        return ask(self._rooms, self._here(), question({"query": query, **more}))
+        return ask(self._services, self._here(), question({"query": query, **more}))
 
     def run(self, command: str, arguments: Mapping[str, Json] | None = None) -> Json:
         """What the command `plugin/command` gives; what it writes is a person's act."""
-        return run_command(self._rooms, self._here(), command, arguments or {})
+        return run_command(self._services, self._here(), command, arguments or {})
 
     def import_file(self, file: Path, importer: str | None = None, *, replace: bool = False) -> Imported:
         """Reads a file with `plugin/importer`, or with the first added importer that takes files of its name."""
-        return import_lore(self._rooms, self._here(), file, importer=importer, replace=replace)
+        return import_lore(self._services, self._here(), file, importer=importer, replace=replace)
 
     def close(self) -> None:
         """Lets go of the database and of every plugin's code."""
-        self._rooms.host.close()
+        self._services.host.close()
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -159,8 +159,8 @@ class Host:
 
     def _install(self, plugin: str) -> Plugin:
         self._installed.add(plugin)
-        self._rooms.host.look_again()
-        return self._rooms.host.plugin(plugin)
+        self._services.host.look_again()
+        return self._services.host.plugin(plugin)
 
     def _entries(self) -> Iterator[EntryPoint]:
         return (entry for entry in installed() if entry.name in self._installed)
@@ -169,7 +169,7 @@ class Host:
         return self._address or Address(_WORKSPACE, self.session().id)
 
     def _namespace(self, name: str) -> Namespace:
-        host = self._rooms.host
+        host = self._services.host
         if "/" in name:
             return host.namespace(name)
         every = [one for plugin in host.roster(_WORKSPACE).working for one in plugin.declared.data]

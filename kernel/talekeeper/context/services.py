@@ -11,8 +11,8 @@ from talekeeper.story import Story
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
-    """The rooms below, of one home."""
+class Services:
+    """What the rooms below offer, of one home."""
 
     story: Story
     index: Index
