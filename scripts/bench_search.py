@@ -47,10 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result.cold.extend(cold.measure(place, corpus, peers=options.peers))
             print_table(result)
             results.append(result)
-    if options.json and results:
-        options.json.write_text(
-            json.dumps({"with": _versions(), "results": [asdict(one) for one in results]}, indent=1)
-        )
+            if options.json:  # after each size, since the large ones take long
+                kept = {"with": _versions(), "results": [asdict(one) for one in results]}
+                options.json.write_text(json.dumps(kept, indent=1) + "\n")
     if options.plot and results:
         plot(results, options.plot)
     return 0 if all(one.explained in {None, 1.0} for result in results for one in result.agreement) else 1
