@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from talekeeper.db import Database, Lease, Leases, Tx
 from talekeeper.manifest.declared import Namespace
+from talekeeper.search import Index, PartScope, Query, Source
 from talekeeper.story import Address, Draft, Scope, Story
 
 TURNS = 400
@@ -134,3 +135,35 @@ def test_a_job_costs_the_same_however_long_the_ledger_is(
             costs.append(steps(partial(one_more, work, names)))
 
     assert costs[1] <= 2 * costs[0]
+
+
+def test_the_newest_messages_cost_the_same_in_a_story_of_five_thousand(story: Story, steps: Steps) -> None:
+    short, long = (story.create_session("w", session_id=name).address for name in ("short", "long"))
+    story.append(short, [Draft("narrator", "x") for _ in range(50)])
+    story.append(long, [Draft("narrator", "x") for _ in range(5_000)])
+
+    costs = [steps(partial(story.messages, address, last=50)) for address in (short, long)]
+
+    assert costs[1] <= 2 * costs[0]
+
+
+def test_a_rare_word_costs_the_same_in_a_story_of_five_thousand(
+    story: Story, index: Index, db: Database, steps: Steps
+) -> None:
+    """Once the partition is in memory; then a query reads only the postings of its words."""
+
+    def ask(tx: Tx, address: Address) -> int:
+        part = index.part_for(tx, address.workspace, address.session, "")
+        scope = PartScope(part, story.lineage(address, tx=tx))
+        return len(index.search(tx, Query(("word7",), (scope,), (Source(),), neighbours=False)).hits)
+
+    costs: list[int] = []
+    for name, size in (("short", 50), ("long", 5_000)):
+        address = story.create_session("w", session_id=name).address
+        story.append(address, [Draft("narrator", f"word{number}") for number in range(size)])
+        index.maintain(db)
+        search = partial(ask, address=address)
+        assert story.read(search) == 1
+        costs.append(steps(partial(story.read, search)))
+
+    assert costs[1] <= 3 * costs[0]
