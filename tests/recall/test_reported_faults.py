@@ -86,9 +86,9 @@ CASES = [
         "where did Halvard bury the charter",
         "long",
         4,
-        long="By dusk the wagons stood at the ford, and while their drivers quarrelled over the price of salt and an "
-        "old woman counted her rings of copper, Halvard whispered to me that he had buried the charter under the cracked "
-        "millstone behind his brother's barn, and that nobody but the miller's deaf son had watched him do it.",
+        long="By dusk the wagons stood at the ford, and while their drivers quarrelled over the price of salt and "
+        "an old woman counted her rings of copper, Halvard whispered to me that he had buried the charter under the "
+        "cracked millstone behind his brother's barn, and that nobody but the miller's deaf son had watched him do it.",
         laughed="Halvard laughed.",
         read="The charter was read aloud at the feast.",
         shrugged="The miller shrugged at Halvard.",
