@@ -367,9 +367,11 @@ def test_a_removal_while_segments_are_combined_is_kept(
 
 
 def test_maintenance_with_nothing_due_writes_nothing(
-    db: Database, index: Index, add: Callable[[int, int], None]
+    db: Database, index: Index, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
     add(0, 300)
+    index.maintain(db)
+    remove(7, forget=True)
     index.maintain(db)
     statements: list[str] = []
 
