@@ -60,12 +60,15 @@ def plot(results: Sequence[Result], path: Path) -> None:
     """CPU time against size, one panel a measure, both axes logarithmic; needs matplotlib."""
     pyplot: Any = import_module("matplotlib.pyplot")
     figures = [one for result in results for one in result.figures]
+    engines = _engines(figures)
     picture, panels = pyplot.subplots(1, len(_DRAWN), figsize=(13, 4.6), sharex=True)
     for panel, (measure, title) in zip(panels, _DRAWN, strict=True):
-        for engine in _engines(figures):
+        for number, engine in enumerate(engines):  # one colour in all panels, whoever is missing in one
             points = sorted((one.size, one.cpu) for one in figures if (one.measure, one.engine) == (measure, engine))
             if points:
-                style = {"linewidth": 3, "color": "black"} if engine == OURS else {"linewidth": 1.3}
+                style = (
+                    {"linewidth": 3, "color": "black"} if engine == OURS else {"linewidth": 1.3, "color": f"C{number}"}
+                )
                 panel.plot(*zip(*points, strict=True), marker="o", markersize=4, label=engine, **style)
         panel.set(title=title, xscale="log", yscale="log", xlabel="passages", ylabel="CPU time, ms")
         panel.grid(alpha=0.25)
