@@ -54,7 +54,7 @@ class Made:
     def __init__(self, size: int) -> None:
         self.size = size
         weights = (np.arange(1, _VOCABULARY + 1) + _SHIFT) ** -_EXPONENT
-        self._shares: NDArray[np.float64] = np.cumsum(weights)
+        self._shares: NDArray[np.float64] = np.asarray(np.cumsum(weights), np.float64)
 
     def passages(self, start: int = 0, end: int | None = None) -> Iterator[Passage]:
         """Passages by number, from `start` to before `end`."""
@@ -82,8 +82,7 @@ class Made:
 
     def _draw(self, dice: np.random.Generator, size: int, known: int) -> Ranks:
         drawn = dice.random(size) * self._shares[known - 1]
-        ranks: Ranks = self._shares[:known].searchsorted(drawn)
-        return ranks
+        return np.asarray(np.searchsorted(self._shares[:known], drawn), np.intp)
 
 
 class Read:

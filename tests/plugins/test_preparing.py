@@ -340,7 +340,7 @@ class _Stopped(Exception):
 
 def _stop_after(story: Story, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
     """Lets so many writes through, as a process killed then would have."""
-    db = story._core.db
+    db = story._core.db  # pyright: ignore[reportPrivateUsage] -- the writes are stopped beneath the story
     real = db.write
     left = [writes]
 

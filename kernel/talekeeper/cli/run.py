@@ -65,7 +65,8 @@ def _declared(home: Home, path: str) -> Mapping[str, Any]:
 
 def _about(entry: Mapping[str, Any]) -> str:
     """What the schema of its arguments says it does."""
-    return str((entry.get("parameters") or {}).get("description", ""))
+    parameters: Mapping[str, Any] = entry.get("parameters") or {}
+    return str(parameters.get("description", ""))
 
 
 def _list(options: Common, home: Home) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -111,5 +111,4 @@ def _add(scores: Singles, positions: Positions, gains: Singles, weights: Sequenc
 def _joined(arrays: Sequence[A]) -> A:
     if len(arrays) == 1:
         return arrays[0]
-    joined: A = np.concatenate(arrays)
-    return joined
+    return cast("A", np.concatenate(arrays))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 # Front ends write {{char}} and {{user}} in any case, some with spaces; <BOT> and <USER> are the older spelling.
 _CHARACTER = re.compile(r"\{\{\s*char\s*\}\}|<bot>", re.IGNORECASE)
@@ -33,10 +33,15 @@ def words(value: object) -> list[str]:
     """Trigger words in their order, once each: from a list, or from one string with commas as older files have it."""
     if isinstance(value, str):
         value = value.split(",")
-    if not isinstance(value, Iterable) or isinstance(value, Mapping):
+    if not isinstance(value, list):
         return []
-    found = (item.strip() for item in value if isinstance(item, str))
+    found = (item.strip() for item in cast("list[object]", value) if isinstance(item, str))
     return list(dict.fromkeys(item for item in found if item))
+
+
+def table_of(value: object) -> Mapping[str, Any] | None:
+    """A JSON object as it is; None for anything else."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
 
 
 def text_of(value: object) -> str:
@@ -67,6 +72,13 @@ def unique(name: str, taken: set[str]) -> str:
 def card(name: str, body: str, **more: Any) -> dict[str, Any]:
     """A record value for `cards`; fields that are empty or at their default are left out."""
     value: dict[str, Any] = {"name": name, "body": body}
-    defaults = {"kind": "lore", "keys": [], "secondary_keys": [], "constant": False, "enabled": True, "order": 100}
+    defaults: dict[str, Any] = {
+        "kind": "lore",
+        "keys": [],
+        "secondary_keys": [],
+        "constant": False,
+        "enabled": True,
+        "order": 100,
+    }
     value.update({field: item for field, item in more.items() if item != defaults[field]})
     return value

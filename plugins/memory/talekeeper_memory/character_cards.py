@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from talekeeper_memory.cards import Names, card, text_of, unique, words
+from talekeeper_memory.cards import Names, card, table_of, text_of, unique, words
 from talekeeper_memory.lorebooks import Skipped, cards_of, entries_of
 
 _LABELLED = (("personality", "Personality"), ("scenario", "Scenario"))
@@ -18,11 +18,14 @@ _MARKS = ("description", "personality", "scenario", "first_mes")
 
 def character_of(data: object) -> Mapping[str, Any] | None:
     """The table with the character's fields, or None when `data` is not a card V1 or V2."""
-    if not isinstance(data, Mapping):
-        return None
-    inner = data.get("data") if data.get("spec") == "chara_card_v2" else None
-    fields: Mapping[str, Any] = inner if isinstance(inner, Mapping) else data
-    if not text_of(fields.get("name")) or not any(isinstance(fields.get(mark), str) for mark in _MARKS):
+    fields = table_of(data)
+    if fields is not None and fields.get("spec") == "chara_card_v2":
+        fields = table_of(fields.get("data")) or fields
+    if (
+        fields is None
+        or not text_of(fields.get("name"))
+        or not any(isinstance(fields.get(mark), str) for mark in _MARKS)
+    ):
         return None
     return fields
 

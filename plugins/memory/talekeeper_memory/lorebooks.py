@@ -9,9 +9,9 @@ wherever they stand, since converters mix them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
-from talekeeper_memory.cards import Names, card, text_of, unique, whole, words
+from talekeeper_memory.cards import Names, card, table_of, text_of, unique, whole, words
 
 Skipped = Callable[[str, str], None]
 """Told what was left out and why."""
@@ -22,24 +22,23 @@ Entries = list[tuple[str, Any]]
 
 def entries_of(data: object) -> Entries | None:
     """A lorebook's entries, or None when `data` is not a lorebook."""
-    if isinstance(data, Mapping) and isinstance(data.get("data"), Mapping) and "entries" not in data:
-        data = data["data"]
-    if not isinstance(data, Mapping):
-        return None
-    entries = data.get("entries")
-    if isinstance(entries, Mapping):
-        return [(str(key), entry) for key, entry in entries.items()]
+    book = table_of(data)
+    if book is not None and "entries" not in book:
+        book = table_of(book.get("data"))
+    entries = None if book is None else book.get("entries")
+    by_id = table_of(entries)
+    if by_id is not None:
+        return list(by_id.items())
     if isinstance(entries, list):
-        return [(str(number), entry) for number, entry in enumerate(entries)]
+        return [(str(number), entry) for number, entry in enumerate(cast("list[object]", entries))]
     return None
 
 
-def cards_of(
-    entries: list[tuple[str, Any]], names: Names, skipped: Skipped, taken: set[str]
-) -> Iterator[dict[str, Any]]:
+def cards_of(entries: Entries, names: Names, skipped: Skipped, taken: set[str]) -> Iterator[dict[str, Any]]:
     """One card for each entry that has a text; `taken` holds the names used so far in this file."""
-    for identity, entry in entries:
-        if not isinstance(entry, Mapping):
+    for identity, value in entries:
+        entry = table_of(value)
+        if entry is None:
             skipped(f"entry {identity}", "it is not a table")
             continue
         body = names.fill(text_of(entry.get("content")))
