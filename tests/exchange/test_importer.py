@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.exchange import Options, Report, import_file, importer
-from talekeeper.story import Address, Story
+from talekeeper.story import Address, Draft, Story
 
 RunImport = Callable[..., Report]
 LinesOf = Callable[..., str]
@@ -278,3 +278,27 @@ def test_importing_in_pieces_is_importing_at_once(
 def told(story: Story, workspace: str) -> dict[str, list[tuple[int, str]]]:
     sessions = story.sessions(workspace)
     return {one.id: [(message.turn, message.text) for message in story.messages(one.address)] for one in sessions}
+
+
+def test_a_file_that_grew_goes_on_behind_its_last_message_after_an_undo(
+    run_import: RunImport, story: Story, lines_of: LinesOf
+) -> None:
+    run_import(lines_of(*rows(4)), player="Mira")
+    story.undo(SHORT)
+    story.undo(SHORT)
+
+    report = run_import(lines_of(*rows(5)), player="Mira")
+
+    assert [text for _, text in turns(story)] == [f"line {number}" for number in range(5)]
+    assert [line for _, line in report.notes.values()] == [5]
+
+
+def test_a_file_that_grew_goes_on_at_the_head_of_a_story_that_went_on(
+    run_import: RunImport, story: Story, lines_of: LinesOf
+) -> None:
+    run_import(lines_of(*rows(2)))
+    story.append(SHORT, [Draft("narrator", "played on")])
+
+    run_import(lines_of(*rows(3)))
+
+    assert [text for _, text in turns(story)] == ["line 0", "line 1", "played on", "line 2"]

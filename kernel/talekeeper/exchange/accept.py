@@ -12,7 +12,7 @@ from talekeeper.errors import Conflict, ImportFileError, NotFound, ParameterErro
 from talekeeper.exchange.entry import Notes
 from talekeeper.exchange.lines import Source
 from talekeeper.exchange.report import Options, Report
-from talekeeper.story import Address, Draft, Story
+from talekeeper.story import Address, Coordinate, Draft, Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,10 @@ class Waiting:
 class _Rehearsed(Exception):
     """Carries what a dry run found out of the transaction that it undoes."""
 
-    def __init__(self, *, made: bool, new: int) -> None:
+    def __init__(self, *, made: bool, new: int, moved: bool) -> None:
         self.made = made
         self.new = new
+        self.moved = moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +52,33 @@ class Acceptance:
     report: Report
     notes: Notes
     _begun_here: dict[str, bool] = field(default_factory=dict[str, bool])
+    _reached: dict[str, list[Coordinate]] = field(default_factory=dict[str, list[Coordinate]])
+    """Where the last message that an earlier import took from this file stands, and its other takes, by session."""
 
     def take(self, name: str, batch: Sequence[Waiting]) -> None:
         """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
         count = self.report.session(name)
         address = Address(self.options.workspace, name)
-        known = self._known(address, [ref for waiting in batch for ref in waiting.refs])
+        there = self.story.messages_by_ref(address, [ref for waiting in batch for ref in waiting.refs])
+        known: dict[str | None, str] = {ref: message.text for ref, message in there.items()}
+        for waiting in batch:
+            if stands := [there[ref].coordinate for ref in waiting.refs if ref in there]:
+                self._reached[name] = stands
         unseen = self._unseen(batch, known)
         begun_here = self._begun_here.setdefault(name, self._begins_here(address, batch[0], known))
         drafts = [waiting.numbered() if begun_here else waiting.draft for waiting in unseen]
         try:
-            made, new = self._rehearse(address, drafts) if self.options.dry_run else self._commit(address, drafts)
+            made, new, moved = (
+                self._rehearse(address, drafts) if self.options.dry_run else self._commit(address, drafts)
+            )
         except Conflict as fault:
             self._refuse(name, unseen, fault, known)
         except ParameterError as fault:
             raise ImportFileError(self.source.name, batch[0].line, str(fault)) from fault
         count.created = made or count.created
         count.imported += new
+        if moved:
+            self.notes.take("the session stood before the file's last message and went on behind it", unseen[0].line)
         count.already_there += len(known)
 
     def _begins_here(self, address: Address, first: Waiting, known: Mapping[str | None, str]) -> bool:
@@ -79,21 +90,30 @@ class Acceptance:
         except NotFound:
             return True
 
-    def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int]:
+    def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
         made = self._ensure(address, None)
-        new = len(self.story.append(address, drafts))
+        new, moved = self.story.write(lambda tx: self._append(tx, address, drafts), name="import messages")
         self.story.maintain(address)
-        return made, new
+        return made, new, moved
 
-    def _rehearse(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int]:
+    def _append(self, tx: Tx, address: Address, drafts: Sequence[Draft]) -> tuple[int, bool]:
+        """Behind the file's last message where the session was undone past it or left its branch, else at the head."""
+        reached = self._reached.get(address.session, []) if drafts else []
+        moved = bool(reached) and not any(self.story.on_lineage(address, place, tx=tx) for place in reached)
+        if moved:
+            self.story.go(address, reached[0], tx=tx)
+        return len(self.story.append(address, drafts, tx=tx)), moved
+
+    def _rehearse(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
         def rehearse(tx: Tx) -> NoReturn:
             made = self._ensure(address, tx)
-            raise _Rehearsed(made=made, new=len(self.story.append(address, drafts, tx=tx)))
+            new, moved = self._append(tx, address, drafts)
+            raise _Rehearsed(made=made, new=new, moved=moved)
 
         try:
             return self.story.write(rehearse, name="rehearse an import")
         except _Rehearsed as done:
-            return done.made, done.new
+            return done.made, done.new, done.moved
 
     def _ensure(self, address: Address, tx: Tx | None) -> bool:
         """Makes the session unless it is there; true when it was made."""
@@ -131,9 +151,6 @@ class Acceptance:
             if not there or known.get(waiting.draft.ref, waiting.draft.text) != waiting.draft.text:
                 unseen.append(waiting)
         return unseen
-
-    def _known(self, address: Address, refs: Sequence[str]) -> dict[str | None, str]:
-        return {ref: message.text for ref, message in self.story.messages_by_ref(address, refs).items()}
 
     def _refuse(
         self, name: str, batch: Sequence[Waiting], fault: Conflict, known: Mapping[str | None, str]
