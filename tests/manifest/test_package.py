@@ -55,3 +55,9 @@ def test_a_walk_finds_regular_files_and_enters_no_link(tmp_path: Path) -> None:
     assert Folder(inside).matching("nowhere/*.txt") == []
     with pytest.raises(PathRefused):
         Folder(inside).has("link/c.txt")
+
+
+def test_links_that_lead_in_a_circle_are_no_file(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+
+    assert not Folder(tmp_path).has("circle")

@@ -6,6 +6,7 @@ following a link out of the package.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -89,7 +90,8 @@ class Folder:
         """See `Package.has`."""
         refuse_unsafe(path)
         found = self._root / path
-        if not found.resolve().is_relative_to(self._root.resolve()):
+        # Path.resolve() would fail on links that lead in a circle.
+        if not Path(os.path.realpath(found)).is_relative_to(os.path.realpath(self._root)):
             raise PathRefused("a symbolic link leads out of the package")
         return found.is_file()
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from talekeeper.manifest.table import is_array, is_table
 
 _LAST_OF_PLANE_0 = 0xFFFF
+_WHOLE_BITS = 64
 
 
 def quoted(value: object, limit: int = 60) -> str:
@@ -18,6 +19,8 @@ def quoted(value: object, limit: int = 60) -> str:
         return "a table"
     if is_array(value):
         return "a list"
+    if isinstance(value, int) and value.bit_length() > _WHOLE_BITS:
+        return "a number of more than 64 bits"  # Python refuses to write out the longest
     if not isinstance(value, str):
         return visible(str(value))[:limit]
     short = value if len(value) <= limit else value[: limit - 1] + "…"

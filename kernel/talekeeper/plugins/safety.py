@@ -49,7 +49,7 @@ def _unsafe_package(package: Path, folder: Path) -> str:
 
 def _unsafe_entry(entry: os.DirEntry[str], root: Path) -> str:
     if entry.is_symlink():
-        target = Path(entry.path).resolve()
+        target = Path(os.path.realpath(entry.path))  # resolve() fails on links that lead in a circle
         return (
             "" if target.is_relative_to(root) else f"{entry.path} is a link that leads out of the plugin, to {target}"
         )
