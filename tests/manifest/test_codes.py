@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import talekeeper
 from talekeeper import __version__
 from talekeeper.cli.validate_code import with_code
 from talekeeper.manifest import codes
@@ -52,7 +53,7 @@ def test_every_complaint_of_authors_names_codes_that_exist() -> None:
 
 
 def test_every_code_is_used_by_the_kernel() -> None:
-    kernel = HERE.parent.parent / "kernel" / "talekeeper"
+    kernel = Path(talekeeper.__file__).parent
     source = "\n".join(it.read_text(encoding="utf-8") for it in kernel.rglob("*.py") if it.parent.name != "codes")
     families = (codes.file, codes.identity, codes.contributions, codes.across, codes.packaging, codes.code, codes.style)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 import zipfile
@@ -311,8 +312,10 @@ def test_a_target_that_is_nothing_is_unreadable(target: str) -> None:
 
 
 def test_the_bundled_plugin_holds() -> None:
-    root = Path(__file__).parent.parent.parent
+    spec = importlib.util.find_spec("talekeeper_memory")
+    assert spec is not None
+    assert spec.origin is not None
 
-    result = report(str(root / "plugins" / "memory" / "talekeeper_memory"))
+    result = report(str(Path(spec.origin).parent))
 
     assert json.dumps([it.as_json() for it in result.diagnostics]) == "[]"
