@@ -137,7 +137,7 @@ def test_a_ref_with_another_text_names_its_line_and_keeps_what_stands_before(
 
     assert str(report.error) == (
         "chat.txt:2: the message 'm1' is already there with another text; "
-        "import the file as another session with --session NAME"
+        "each message needs an id of its own; a file that was changed can be another session, --session NAME"
     )
     assert [text for _, text in turns(story)] == ["line 1", "line 0"]
 
@@ -148,7 +148,36 @@ def test_a_ref_given_twice_in_one_file_is_the_same_fault(run_import: RunImport, 
     report = run_import(lines_of(first, second, {**first, "text": "changed"}))
 
     assert str(report.error).startswith("chat.txt:3: the message 'm0' is already there with another text")
-    assert report.imported == 2
+    assert (report.imported, report.sessions["s"].created) == (2, True)
+
+
+def test_a_dry_run_finds_what_the_import_would_find_in_other_batches(
+    run_import: RunImport, lines_of: LinesOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "_BATCH_MESSAGES", 2)
+    first, second, third, fourth = rows(4)
+    content = lines_of(first, second, third, first, fourth, {**second, "text": "changed"})
+
+    dry = run_import(content, dry_run=True)
+    real = run_import(content)
+
+    assert (str(dry.error), dry.imported, dry.already_there) == (str(real.error), 4, 1)
+    assert (real.imported, real.already_there) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"session": "x" * 300}, {"session": " "}, {"locale": ""}],
+    ids=["too long a name", "a blank name", "no locale"],
+)
+def test_a_session_that_cannot_be_made_is_refused_with_the_reason_and_counts_nothing(
+    run_import: RunImport, story: Story, lines_of: LinesOf, options: dict[str, str]
+) -> None:
+    report = run_import(lines_of(*rows(2)), **options)
+
+    assert str(report.error).startswith(f"chat.txt:1: {next(iter(options))}: ")
+    assert report.sessions == {}
+    assert story.workspaces() == []
 
 
 def test_a_ref_given_twice_with_the_same_text_is_one_message(run_import: RunImport, lines_of: LinesOf) -> None:

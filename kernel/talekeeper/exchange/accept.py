@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -13,6 +12,7 @@ from talekeeper.exchange.entry import Notes
 from talekeeper.exchange.lines import Source
 from talekeeper.exchange.report import Options, Report
 from talekeeper.story import Address, Coordinate, Draft, Story
+from talekeeper.text import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,13 @@ class Waiting:
     @property
     def refs(self) -> list[str]:
         """The refs of the message and of its takes."""
-        return [draft.ref for draft in (self.draft, *self.draft.takes) if draft.ref is not None]
+        return [ref for ref, _ in self.named]
+
+    @property
+    def named(self) -> list[tuple[str, int]]:
+        """The same, each with the digest of its text."""
+        drafts = (self.draft, *self.draft.takes)
+        return [(draft.ref, digest(draft.text)) for draft in drafts if draft.ref is not None]
 
     def numbered(self) -> Draft:
         """The draft with that turn."""
@@ -54,20 +60,23 @@ class Acceptance:
     _begun_here: dict[str, bool] = field(default_factory=dict[str, bool])
     _reached: dict[str, list[Coordinate]] = field(default_factory=dict[str, list[Coordinate]])
     """Where the last message that an earlier import took from this file stands, and its other takes, by session."""
+    _rehearsed: dict[str, dict[int, int]] = field(default_factory=dict[str, dict[int, int]])
+    """What a dry run has passed: session → digest of the ref → digest of the text."""
 
     def take(self, name: str, batch: Sequence[Waiting]) -> None:
         """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
-        count = self.report.session(name)
         address = Address(self.options.workspace, name)
         there = self.story.messages_by_ref(address, [ref for waiting in batch for ref in waiting.refs])
-        known: dict[str | None, str] = {ref: message.text for ref, message in there.items()}
+        known: dict[str | None, int] = {ref: digest(message.text) for ref, message in there.items()}
         for waiting in batch:
             if stands := [there[ref].coordinate for ref in waiting.refs if ref in there]:
                 self._reached[name] = stands
+        known.update(self._rehearsed_of(name, batch))
         unseen = self._unseen(batch, known)
         begun_here = self._begun_here.setdefault(name, self._begins_here(address, batch[0], known))
         drafts = [waiting.numbered() if begun_here else waiting.draft for waiting in unseen]
         try:
+            self._none_rehearsed_otherwise(name, unseen)
             made, new, moved = (
                 self._rehearse(address, drafts) if self.options.dry_run else self._commit(address, drafts)
             )
@@ -75,13 +84,33 @@ class Acceptance:
             self._refuse(name, unseen, fault, known)
         except ParameterError as fault:
             raise ImportFileError(self.source.name, batch[0].line, str(fault)) from fault
+        count = self.report.session(name)
         count.created = made or count.created
         count.imported += new
         if moved:
             self.notes.take("the session stood before the file's last message and went on behind it", unseen[0].line)
-        count.already_there += len(known)
+        # What was new to this batch and is not new to the story came with an import that runs beside this one.
+        expected = sum(ref not in known for waiting in unseen for ref in waiting.refs)
+        count.already_there += len(known) + max(0, expected - new)
+        if self.options.dry_run:
+            passed = self._rehearsed.setdefault(name, {})
+            passed.update((digest(ref), text) for waiting in batch for ref, text in waiting.named)
 
-    def _begins_here(self, address: Address, first: Waiting, known: Mapping[str | None, str]) -> bool:
+    def _rehearsed_of(self, name: str, batch: Sequence[Waiting]) -> dict[str, int]:
+        """The messages of a batch that stood in the file before: a dry run does not find them in the story."""
+        passed = self._rehearsed.get(name, {})
+        return {
+            ref: passed[digest(ref)] for waiting in batch for ref in waiting.refs if passed and digest(ref) in passed
+        }
+
+    def _none_rehearsed_otherwise(self, name: str, batch: Sequence[Waiting]) -> None:
+        passed = self._rehearsed.get(name, {})
+        for waiting in batch if passed else ():
+            for ref, text in waiting.named:
+                if passed.get(digest(ref), text) != text:
+                    raise Conflict(f"the message {ref!r} is already there with another text", ref=ref)
+
+    def _begins_here(self, address: Address, first: Waiting, known: Mapping[str | None, int]) -> bool:
         """Whether the session is new, or begins with an earlier import of this file; else its own turns go on."""
         if known.keys() & first.refs:
             return True
@@ -91,10 +120,12 @@ class Acceptance:
             return True
 
     def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
-        made = self._ensure(address, None)
-        new, moved = self.story.write(lambda tx: self._append(tx, address, drafts), name="import messages")
+        def commit(tx: Tx) -> tuple[bool, int, bool]:
+            return self._ensure(address, tx), *self._append(tx, address, drafts)
+
+        done = self.story.write(commit, name="import messages")
         self.story.maintain(address)
-        return made, new, moved
+        return done
 
     def _append(self, tx: Tx, address: Address, drafts: Sequence[Draft]) -> tuple[int, bool]:
         """Behind the file's last message where the session was undone past it or left its branch, else at the head."""
@@ -115,11 +146,11 @@ class Acceptance:
         except _Rehearsed as done:
             return done.made, done.new, done.moved
 
-    def _ensure(self, address: Address, tx: Tx | None) -> bool:
+    def _ensure(self, address: Address, tx: Tx) -> bool:
         """Makes the session unless it is there; true when it was made."""
-        if self._is_there(address, tx):
-            return False
-        with suppress(Conflict):  # another import of it may have begun in between; the two go together
+        try:
+            self.story.session(address, tx=tx)
+        except NotFound:
             self.story.create_session(
                 address.workspace,
                 session_id=address.session,
@@ -131,14 +162,7 @@ class Acceptance:
             return True
         return False
 
-    def _is_there(self, address: Address, tx: Tx | None) -> bool:
-        try:
-            self.story.session(address, tx=tx)
-        except NotFound:
-            return False
-        return True
-
-    def _unseen(self, batch: Sequence[Waiting], known: Mapping[str | None, str]) -> list[Waiting]:
+    def _unseen(self, batch: Sequence[Waiting], known: Mapping[str | None, int]) -> list[Waiting]:
         """Leaves out what is there as it is in the file, before its terms are counted for nothing.
 
         Where a message has other takes in the file than in the story, the story keeps those it has.
@@ -148,12 +172,13 @@ class Acceptance:
             there = known.keys() & waiting.refs
             if there and len(there) < len(waiting.refs):
                 self.notes.take("a take that was not there at the last import is left out", waiting.line)
-            if not there or known.get(waiting.draft.ref, waiting.draft.text) != waiting.draft.text:
+            text = digest(waiting.draft.text)
+            if not there or known.get(waiting.draft.ref, text) != text:
                 unseen.append(waiting)
         return unseen
 
     def _refuse(
-        self, name: str, batch: Sequence[Waiting], fault: Conflict, known: Mapping[str | None, str]
+        self, name: str, batch: Sequence[Waiting], fault: Conflict, known: Mapping[str | None, int]
     ) -> NoReturn:
         """Keeps what stands before the message that does not fit, then names its line."""
         place = _misfit(batch, fault.data.get("ref"), known)
@@ -161,17 +186,17 @@ class Acceptance:
             raise fault
         if place:
             self.take(name, batch[:place])
-        cure = "import the file as another session with --session NAME"
+        cure = "each message needs an id of its own; a file that was changed can be another session, --session NAME"
         raise ImportFileError(self.source.name, batch[place].line, fault.what, cure=cure) from fault
 
 
-def _misfit(batch: Sequence[Waiting], ref: object, known: Mapping[str | None, str]) -> int | None:
+def _misfit(batch: Sequence[Waiting], ref: object, known: Mapping[str | None, int]) -> int | None:
     """The first place in a batch where `ref` comes with another text than the one that was there first."""
     first = known.get(ref) if isinstance(ref, str) else None
     for place, waiting in enumerate(batch):
-        for draft in (waiting.draft, *waiting.draft.takes):
-            if draft.ref == ref and first not in (None, draft.text):
+        for name, text in waiting.named:
+            if name == ref and first not in (None, text):
                 return place
-            if draft.ref == ref:
-                first = draft.text
+            if name == ref:
+                first = text
     return None
