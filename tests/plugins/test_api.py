@@ -12,7 +12,7 @@ import pytest
 from talekeeper import api
 from talekeeper.errors import TalekeeperError
 
-_ALIASES = {"Json", "Called", "Importer", "Migration", "Order", "Scope"}
+_ALIASES = {"Authority", "Called", "Covers", "Importer", "Job", "Json", "Migration", "Order", "Prompt", "Scope"}
 _VALUES = {"ROOT", "hookimpl"}
 _CLASSES = sorted(set(api.__all__) - _ALIASES - _VALUES)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from talekeeper.search import TermScore
 from talekeeper.story import ROOT, Coordinate
@@ -123,13 +123,108 @@ class ScoredRecord:
     """A record of one namespace scored against weighted queries: `lexical` is the weighted sum of its BM25 scores.
 
     `matched` are the terms it shares with any of the queries, `share` their part of all query terms, 0..1. Records with
-    the identical text have one score.
+    the identical text have one score. `semantic` is the weighted sum of its cosines with the queries, None without an
+    embedding model or before the record has a vector.
     """
 
     key: str
     lexical: float
     matched: tuple[str, ...]
     share: float
+    semantic: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """The turn a tool or prompt segment is called in.
+
+    `coordinate` is where the turn stands before it is answered. `player_message` is None in a turn that continues the
+    story by itself. `history_from` is the first turn whose messages the prompt shows whole; it does not hold earlier
+    ones. A `dry_run` shows what would be recalled and leaves no trace.
+    """
+
+    number: int
+    coordinate: Coordinate
+    player_message: MessageView | None
+    history_from: int
+    locale: str
+    dry_run: bool = False
+
+
+Authority = Literal["stated", "story", "inferred"]
+"""Said by the person outside the story; told in the story; concluded by a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One item of a prompt segment. The kernel frames it as data, whatever its text says.
+
+    `id` is the key of the record it comes from and `source` that record's namespace, both empty for what is no record:
+    a record shown in a turn counts as used in it. `turn` is the turn it tells of.
+    """
+
+    text: str
+    id: str = ""
+    turn: int | None = None
+    authority: Authority = "story"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """One candidate of a recall, for the record of how it was decided: its scores by name, and why it was left out.
+
+    `reason` is empty for one that was taken; else it says why not, with the number: `coverage 0.12 is below 0.2`.
+    """
+
+    id: str
+    source: str
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    reason: str = ""
+    repeats: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a prompt segment gives when there was a choice: the lines, best or earliest first, and how they were chosen.
+
+    `query` says what was asked with, in words: `{"terms": ["mara", "key"]}`. A segment without a choice gives the lines
+    alone.
+    """
+
+    lines: tuple[Line, ...]
+    considered: tuple[Considered, ...] = ()
+    query: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """How a job ended well.
+
+    `covered` are the depths, inclusive, it need not be done for again; `skipped` says why there was nothing to do.
+    `details` are kept with the job for people to read.
+    """
+
+    did_work: bool = True
+    covered: tuple[int, int] | None = None
+    skipped: str = ""
+    details: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often a record was shown to the narrator on the lineage, and the last turn it was."""
+
+    count: int
+    last_turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's answer: its text, or with a schema the JSON object it gave as `value`."""
+
+    text: str
+    value: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 class ImportReport(Protocol):

@@ -9,13 +9,13 @@ Everything registered must be declared in `plugin.toml` and everything declared 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Protocol
 
 import pluggy
 
-from talekeeper.plugins.border import ImportReport, Json, Record
-from talekeeper.plugins.offered import PluginContext
+from talekeeper.plugins.border import ImportReport, JobResult, Json, Line, Recalled, Record, TurnView
+from talekeeper.plugins.offered import JobView, PluginContext
 
 PROJECT = "talekeeper"
 HOOK = "talekeeper_register"
@@ -25,6 +25,12 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 Called = Callable[[PluginContext, Mapping[str, Json]], Any]
 """A tool or command: the context and the frozen arguments, giving a JSON value, or a coroutine that does."""
+
+Prompt = Callable[[PluginContext, TurnView], Sequence[Line] | Recalled | Awaitable[Sequence[Line] | Recalled]]
+"""Fills a prompt segment for a turn. What it writes becomes part of the turn's own commit."""
+
+Job = Callable[[PluginContext, JobView], JobResult | Awaitable[JobResult]]
+"""Does work outside the turn. Its batches commit before its end does: run again it must write nothing twice."""
 
 Importer = Callable[[PluginContext, BinaryIO, ImportReport], Iterator[Record]]
 """Reads a file of its kind, record by record. Run again over the same file it gives the same keys."""
@@ -40,11 +46,11 @@ class Registry(Protocol):
         """What a model calls under `name`."""
         ...
 
-    def prompt(self, name: str, function: Callable[..., Any], /) -> None:
+    def prompt(self, name: str, function: Prompt, /) -> None:
         """What fills the prompt segment with this id."""
         ...
 
-    def job(self, name: str, function: Callable[..., Any], /) -> None:
+    def job(self, name: str, function: Job, /) -> None:
         """What does the job with this id."""
         ...
 

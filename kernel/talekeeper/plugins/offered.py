@@ -8,14 +8,24 @@ A context is made for one call, bound to a session, and closed when the call end
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from talekeeper.clock import Clock
-from talekeeper.plugins.border import Answer, Json, MessageView, Record, ScoredRecord
+from talekeeper.plugins.border import (
+    Answer,
+    Completion,
+    Json,
+    MessageView,
+    Record,
+    ScoredRecord,
+    TurnView,
+    Use,
+)
 from talekeeper.search import RankedText
+from talekeeper.story import Coordinate
 
 Order = Literal["oldest", "newest", "key"]
 """By place in the story and time of writing, the same backwards, or by key."""
@@ -51,18 +61,30 @@ class NamespaceData(Protocol):
         """How many live records there are."""
         ...
 
+    def uses(self) -> Mapping[str, Use]:
+        """The records that turns of the lineage have shown to the narrator, by key."""
+        ...
+
+
+Covers = tuple[int, int] | Literal["job"] | None
+"""What a record is made from: depths of the lineage, first and last; the running job's own range; or nothing.
+
+A record made from messages stands at the last of them and is taken back when that one is edited or deleted. Outside a
+job `"job"` means nothing."""
+
 
 class Batch(Protocol):
     """Writes collected and applied together when the `with` block ends without an error, all or none.
 
-    `namespace` is one of the plugin's own. A value is checked against its schema when it is given.
+    `namespace` is one of the plugin's own. A value is checked against its schema when it is given. In a tool or a
+    prompt segment the writes become part of the turn's own commit; the same context reads them before.
     """
 
-    def put(self, namespace: str, key: str, value: Mapping[str, Json]) -> None:
+    def put(self, namespace: str, key: str, value: Mapping[str, Json], *, covers: Covers = "job") -> None:
         """Writes the record of this key, in place of an earlier version."""
         ...
 
-    def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "") -> None:
+    def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "", covers: Covers = "job") -> None:
         """Appends a record under a key of the kernel's making; one with the same `dedupe` is written once."""
         ...
 
@@ -137,6 +159,85 @@ class Search(Protocol):
         ...
 
 
+class Models(Protocol):
+    """The language models of this home, by slot: `narrator`, `extract`, `summary`, `dream`.
+
+    A slot must stand under `models` of the manifest's [permissions]. Not to be asked inside a batch's block.
+    """
+
+    def missing(self, slot: str) -> str:
+        """Why the slot cannot be asked and what to do, in a sentence; empty when it can."""
+        ...
+
+    def complete(
+        self,
+        slot: str,
+        messages: Sequence[tuple[Literal["system", "user", "assistant"], str]],
+        *,
+        schema: Mapping[str, Json] | None = None,
+        reply: int = 0,
+    ) -> Completion:
+        """The whole answer. With a `schema` it is asked for a JSON object of that form, once more when it is not one.
+
+        `reply` is the most tokens of the answer, 0 for the slot's own. Raises a `ModelError`: `NoModel` when none is
+        configured, `BadReply` when two answers did not hold the schema.
+        """
+        ...
+
+    def stream(
+        self, slot: str, messages: Sequence[tuple[Literal["system", "user", "assistant"], str]], *, reply: int = 0
+    ) -> Iterator[str]:
+        """The answer in pieces, as it comes; raises as `complete` does."""
+        ...
+
+
+class JobView(Protocol):
+    """The job a function is called for."""
+
+    @property
+    def kind(self) -> str:
+        """The id in the manifest."""
+        ...
+
+    @property
+    def turn(self) -> int:
+        """The turn that caused it."""
+        ...
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """The last message of its range; what the job reads is what stood there."""
+        ...
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The depths of its messages, first and last."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """Counted from 1."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why it runs again; empty at the first attempt."""
+        ...
+
+    @property
+    def superseded(self) -> bool:
+        """Whether a later job of its kind on the lineage has succeeded already: this one comes late."""
+        ...
+
+    def messages(self) -> tuple[MessageView, ...]:
+        """The story messages of its range, as they are now."""
+        ...
+
+    def uncovered(self, limit: int = 100) -> tuple[MessageView, ...]:
+        """The first stretch of story messages up to its coordinate that no succeeded job of its kind covers."""
+        ...
+
+
 class PluginContext(Protocol):
     """Everything a plugin's function may use; made for one call."""
 
@@ -163,6 +264,16 @@ class PluginContext(Protocol):
     @property
     def search(self) -> Search:
         """Terms, ranking and memory-search."""
+        ...
+
+    @property
+    def turn(self) -> TurnView | None:
+        """The turn a tool or segment is called in; None in a job, a command or an importer."""
+        ...
+
+    @property
+    def models(self) -> Models:
+        """The language models the manifest may use."""
         ...
 
     @property
