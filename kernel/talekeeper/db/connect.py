@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from talekeeper.db.connection import Connection
 from talekeeper.db.faults import explain, undecodable
-from talekeeper.db.publish import PRIVATE
+from talekeeper.db.regular import PRIVATE, look
 from talekeeper.errors import StoreUnusable
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
@@ -21,6 +21,7 @@ _HEADER = 100
 _MAGIC = b"SQLite format 3\0"
 _WAL_KEPT = 64 * 1024 * 1024  # bytes; a longer write-ahead log is cut back to this after a checkpoint
 _STATEMENTS = 256
+_BESIDE = ("-wal", "-shm", "-journal")
 _RESTORE = "restore a backup, or move the file away to begin anew"
 
 
@@ -40,6 +41,7 @@ def check_file(path: Path) -> None:
     Looking before SQLite does, because SQLite takes an empty file for a new database.
     """
     where = str(path)
+    _check_kinds(path)
     try:
         state = path.stat()
         with path.open("rb") as file:
@@ -48,8 +50,6 @@ def check_file(path: Path) -> None:
         raise StoreUnusable(
             f"the database cannot be read ({error.strerror})", where=where, cure="check the file and its permissions"
         ) from error
-    if not stat.S_ISREG(state.st_mode):
-        raise StoreUnusable("the database is not a regular file", where=where, cure=_RESTORE)
     if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
         raise StoreUnusable(
             "the database belongs to another user", where=where, cure="run as its owner, or choose another home"
@@ -65,6 +65,13 @@ def check_file(path: Path) -> None:
         raise StoreUnusable("the database cannot be written", where=where, cure="make the file and its folder writable")
     if os.name == "posix" and stat.S_IMODE(state.st_mode) != PRIVATE:
         path.chmod(PRIVATE)
+
+
+def _check_kinds(path: Path) -> None:
+    """Refuses a pipe, a folder or a device in place of the database or of what SQLite keeps beside it."""
+    look(path, "the database", cure=_RESTORE)
+    for suffix in _BESIDE:
+        look(path.with_name(path.name + suffix), "this part of the database", cure=_RESTORE)
 
 
 def check_absent(path: Path) -> None:

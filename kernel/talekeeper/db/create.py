@@ -9,7 +9,8 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-from talekeeper.db.connect import APPLICATION_ID, check_absent, connect
+from talekeeper.db.connect import APPLICATION_ID, check_absent, check_file, connect
+from talekeeper.db.examine import examine
 from talekeeper.db.faults import explain
 from talekeeper.db.migrate import migrate
 from talekeeper.db.publish import draft_of, publish
@@ -39,5 +40,11 @@ def _build(draft: Path) -> None:
     try:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         migrate(connection, draft)
+        # Closing would move the log into the file too, and say nothing when that fails.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     finally:
         connection.close()
+    check_file(draft)
+    faults = examine(draft)
+    if faults:
+        raise StoreUnusable(f"what the disk kept of a new database is damaged ({faults[0]})", cure="check the disk")

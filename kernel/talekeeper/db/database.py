@@ -26,6 +26,7 @@ from talekeeper.db.faults import explain, is_busy, is_damage
 from talekeeper.db.gate import gate_for
 from talekeeper.db.guard import ensure_outside_write, write_open
 from talekeeper.db.migrate import migrate
+from talekeeper.db.regular import look
 from talekeeper.db.transaction import SqliteTx
 from talekeeper.db.tx import Tx
 from talekeeper.errors import StoreError
@@ -62,7 +63,7 @@ class Database:
         """
         check_sqlite()
         ensure_outside_write("opening a database")
-        if new and not path.exists():
+        if new and look(path, "the database") is None:
             create(path)
         writer = open_checked(path, synchronous=synchronous)
         try:

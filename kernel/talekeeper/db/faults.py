@@ -32,12 +32,19 @@ def is_damage(error: sqlite3.Error) -> bool:
     return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
+def is_misfit(error: sqlite3.Error) -> bool:
+    """Whether a statement did not suit the tables that are there."""
+    return _code(error) == sqlite3.SQLITE_ERROR
+
+
 def explain(error: sqlite3.Error, path: Path) -> StoreError | None:
     """The error to raise instead, or None when it is a fault of ours and its traceback is wanted."""
     code = _code(error)
     if code in _UNUSABLE:
         what, cure = _UNUSABLE[code]
         return StoreUnusable(what, where=str(path), cure=cure)
+    if code == sqlite3.SQLITE_ERROR and str(error).startswith("no such table"):
+        return StoreUnusable(f"the database is damaged ({error})", where=str(path), cure=_RESTORE)
     if code == sqlite3.SQLITE_CONSTRAINT:
         return Conflict(f"the store refused a row that is already there or refers to nothing ({error})")
     if is_busy(error):

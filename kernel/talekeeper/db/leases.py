@@ -18,9 +18,9 @@ from pathlib import Path
 
 from talekeeper.clock import iso
 from talekeeper.db.database import Database
-from talekeeper.db.faults import explain, is_busy
+from talekeeper.db.faults import is_busy
 from talekeeper.db.guard import ensure_outside_write
-from talekeeper.db.publish import PRIVATE
+from talekeeper.db.regular import look, open_private
 from talekeeper.db.tx import Tx
 from talekeeper.errors import Busy, Conflict, StoreUnusable
 
@@ -69,19 +69,17 @@ class Leases:
 
     def _lock(self, workspace: str, name: str, wait: float) -> sqlite3.Connection:
         path = self._path(workspace, name)
+        _make(path)
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not path.exists():
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
-        except OSError as error:
-            raise StoreUnusable(f"no lease can be taken ({error.strerror})", where=str(path.parent)) from error
-        handle = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+            handle = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise _unusable(path, error) from error
         try:
             handle.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             handle.close()
             if not is_busy(error):
-                raise explain(error, path) or error from error
+                raise _unusable(path, error) from error
             holder = self.holder(workspace, name)
             who = f"by {holder}" if holder else "elsewhere"
             raise Busy(f"'{name}' is held {who}", cure="try again when it has finished", holder=holder) from error
@@ -106,3 +104,24 @@ class Leases:
         # A digest, because names hold slashes and file systems fold case.
         digest = hashlib.sha256(f"{workspace}\0{name}".encode()).hexdigest()
         return self._folder / f"{digest[:32]}.lease"
+
+
+def _make(path: Path) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnusable(
+            f"the folder of the leases cannot be made ({error.strerror})",
+            where=str(path.parent),
+            cure="move away what is there, and see that the home can be written and has space",
+        ) from error
+    if look(path, "the lease file") is None:
+        os.close(open_private(path, "the lease file"))
+
+
+def _unusable(path: Path, error: sqlite3.Error) -> StoreUnusable:
+    return StoreUnusable(
+        f"the lease file cannot be locked ({error})",
+        where=str(path),
+        cure="close every program that uses this home and delete the file; it is made anew",
+    )

@@ -5,6 +5,7 @@ The migrations are the files `migrations/NNNN_name.sql`, applied in order; `PRAG
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from talekeeper.db.connection import Connection
+from talekeeper.db.faults import is_misfit
 from talekeeper.errors import StoreUnusable
 
 
@@ -48,15 +50,22 @@ def migrate(connection: Connection, path: Path, steps: tuple[Migration, ...] | N
         return newest
     with _immediate(connection):
         version = _version(connection, newest, path)
-        for step in known:
-            if step.number > version:
-                connection.executescript(step.sql)
+        try:
+            for step in known:
+                if step.number > version:
+                    connection.executescript(step.sql)
+        except sqlite3.OperationalError as error:
+            if is_misfit(error):
+                raise _misfit(version, path, str(error)) from error
+            raise
         connection.execute(f"PRAGMA user_version = {newest}")
     return newest
 
 
 def _version(connection: Connection, newest: int, path: Path) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version < 0:
+        raise _misfit(version, path, "versions begin at 0")
     if version > newest:
         raise StoreUnusable(
             f"the database has version {version}, and this Talekeeper knows versions up to {newest}",
@@ -64,6 +73,14 @@ def _version(connection: Connection, newest: int, path: Path) -> int:
             cure="update Talekeeper",
         )
     return int(version)
+
+
+def _misfit(version: int, path: Path, reason: str) -> StoreUnusable:
+    return StoreUnusable(
+        f"the database is damaged: it says it has version {version}, and its tables are not of that version ({reason})",
+        where=str(path),
+        cure="restore a backup, or move the file away to begin anew",
+    )
 
 
 @contextmanager

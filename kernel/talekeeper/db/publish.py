@@ -10,7 +10,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-PRIVATE = 0o600
+from talekeeper.db.regular import PRIVATE
+
 _BESIDE = ("", "-wal", "-shm", "-journal")
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 

@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from talekeeper.db.publish import PRIVATE
+from talekeeper.db.regular import open_private
 
 WAIT = 30.0  # seconds a write waits for one write of another process before it gives up
 LOOK = 1.0  # seconds of waiting after which the holder is named in a warning
@@ -25,7 +25,7 @@ class HolderNote:
 
     def __init__(self, path: Path) -> None:
         name = path.with_name(path.name + "-writer")
-        self._file = os.fdopen(os.open(name, os.O_CREAT | os.O_RDWR, PRIVATE), "r+b", buffering=0)
+        self._file = os.fdopen(open_private(name, "the note of who is writing"), "r+b", buffering=0)
 
     def write(self, name: str) -> None:
         """Called by whoever has just begun a write."""
