@@ -1,6 +1,6 @@
 -- The schema of a new database, in order of names; made by scripts/make_store_schema.py.
 
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 CREATE TABLE branch (
     workspace TEXT NOT NULL,
@@ -23,6 +23,22 @@ CREATE TABLE dead (
     stamp INTEGER NOT NULL,
     PRIMARY KEY (part, removal)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE decision (
+    workspace TEXT NOT NULL,
+    session TEXT NOT NULL,
+    id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    branch INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    plugin TEXT NOT NULL,
+    segment TEXT NOT NULL,
+    created TEXT NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (workspace, session, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX decision_turn ON decision (workspace, session, turn);
 
 CREATE TABLE declared (
     workspace TEXT NOT NULL REFERENCES workspace,
@@ -347,6 +363,32 @@ CREATE TABLE upkeep (
     namespace TEXT NOT NULL,
     since TEXT NOT NULL,
     PRIMARY KEY (workspace, task, session, plugin, namespace)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage (
+    workspace TEXT NOT NULL,
+    session TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    plugin TEXT NOT NULL,
+    slot TEXT NOT NULL,
+    model TEXT NOT NULL,
+    prompt INTEGER,
+    completion INTEGER,
+    created TEXT NOT NULL,
+    PRIMARY KEY (workspace, session, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE use (
+    workspace TEXT NOT NULL,
+    session TEXT NOT NULL,
+    plugin TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    branch INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (workspace, session, plugin, namespace, key, branch, depth)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER plugin_workspace_deleted AFTER DELETE ON workspace

@@ -12,7 +12,7 @@ from talekeeper.story.views import Address
 
 _AT_ONCE = 2_000  # rows deleted in a transaction
 # Children before their parents.
-_OF_SESSION = ("message_text", "message", "job", "lineage", "record", "tally", "branch")
+_OF_SESSION = ("usage", "use", "decision", "message_text", "message", "job", "lineage", "record", "tally", "branch")
 _OF_WORKSPACE = ("record", "tally", "declared")
 
 
@@ -29,6 +29,22 @@ def delete_workspace(core: Core, tx: Tx, name: str) -> None:
         delete_session(core, tx, session.address)
     tx.run("UPDATE workspace SET deleting = 1 WHERE workspace = ?", (name,))
     upkeep.mark(core, tx, Task("delete", name))
+
+
+def unfinished(tx: Tx) -> list[Address]:
+    """Sessions that are hidden while nothing says they are to go: an import makes them, or has been killed at it."""
+    rows = tx.rows(
+        "SELECT s.workspace, s.id FROM session s WHERE s.deleting = 1 AND NOT EXISTS (SELECT 1 FROM upkeep u "
+        "WHERE u.workspace = s.workspace AND u.task = 'delete' AND u.session = s.id) ORDER BY s.workspace, s.id"
+    )
+    return [Address(*row) for row in rows]
+
+
+def take_away(core: Core, tx: Tx, workspace: str) -> None:
+    """Makes the taking away of a workspace's unfinished sessions due."""
+    for address in unfinished(tx):
+        if address.workspace == workspace:
+            upkeep.mark(core, tx, Task("delete", workspace, session=address.session))
 
 
 def sweep(core: Core, task: Task) -> None:
@@ -91,6 +107,9 @@ def _empty(core: Core, rows: str, params: tuple[str, ...]) -> None:
 
 
 _KEYS = {
+    "usage": ("workspace", "session", "seq"),
+    "use": ("workspace", "session", "plugin", "namespace", "key", "branch", "depth"),
+    "decision": ("workspace", "session", "id"),
     "message_text": ("workspace", "session", "message", "revision"),
     "message": ("workspace", "session", "id"),
     "job": ("workspace", "session", "id"),

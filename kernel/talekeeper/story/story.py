@@ -1,4 +1,4 @@
-"""The front of the store: sessions and their trees; `records` and `jobs` hang on it.
+"""The front of the store: sessions and their trees; `records`, `jobs` and `told` hang on it.
 
 Every method takes part in the caller's transaction when `tx` is given, and opens one of its own otherwise. Coordinates
 that are left out are the session's head.
@@ -33,6 +33,7 @@ from talekeeper.story.jobs import Jobs
 from talekeeper.story.maintenance import IndexFault
 from talekeeper.story.names import check_line, check_name
 from talekeeper.story.records import Records
+from talekeeper.story.told import Told
 from talekeeper.story.views import (
     Address,
     Branch,
@@ -62,6 +63,7 @@ class Story:
         self._core = Core(db, index, clock, ids)
         self.records = Records(self._core)
         self.jobs = Jobs(self._core)
+        self.told = Told(self._core)
 
     def write(self, fn: Callable[[Tx], T], *, name: str) -> T:
         """One transaction for several calls, each given its `tx`."""
@@ -159,6 +161,18 @@ class Story:
     def delete_session(self, address: Address) -> None:
         """Deletes the session with all that is in it. Interrupted, `maintain` goes on with it."""
         self._core.db.write(lambda tx: deletion.delete_session(self._core, tx, address), name="delete a session")
+        self.maintain()
+
+    def unfinished(self) -> list[str]:
+        """Workspaces with a session that an import has begun and not completed; it may be at work."""
+        return sorted({address.workspace for address in self._core.db.read(deletion.unfinished)})
+
+    def take_away_unfinished(self, workspace: str) -> None:
+        """Deletes what such imports left; whoever calls this has made sure that none is at work."""
+        if workspace in self.unfinished():
+            self._core.db.write(
+                lambda tx: deletion.take_away(self._core, tx, workspace), name="take away an unfinished session"
+            )
         self.maintain()
 
     # Adding messages
@@ -347,6 +361,10 @@ class Story:
         """Plugin and name of the namespaces whose stored records are still to be indexed anew."""
         due = self._core.read(upkeep.due, tx)
         return {(task.plugin, task.namespace) for task in due if task.kind == "reindex" and task.workspace == workspace}
+
+    def reindex_later(self, workspace: str, plugin: str, namespace: str, *, tx: Tx) -> None:
+        """Makes the indexing of a namespace's records due that were written without it; `maintain` does it."""
+        upkeep.mark(self._core, tx, upkeep.Task("reindex", workspace, plugin=plugin, namespace=namespace))
 
     def maintain(self, address: Address | None = None) -> None:
         """Between turns: flushes and merges the index of a session, or of all, and does what is due in the home."""

@@ -224,3 +224,40 @@ class Job:
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     created: str = ""
     updated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """One answered call of a model: tokens as the endpoint counted them, None where it did not.
+
+    `plugin` is who asked, empty for the narrator; `turn` the turn it was asked for.
+    """
+
+    slot: str
+    model: str
+    prompt: int | None
+    completion: int | None
+    turn: int
+    plugin: str = ""
+    created: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordUse:
+    """How often a record was shown to the narrator on a lineage, and the last turn it was."""
+
+    count: int
+    last_turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How one recall of a turn was decided; `coordinate` is that of the narration it was made for."""
+
+    id: str
+    turn: int
+    coordinate: Coordinate
+    plugin: str
+    segment: str
+    created: str
+    document: Mapping[str, Any]

@@ -1,0 +1,111 @@
+"""What turns leave behind beside their messages: usage of models, uses of records, decisions of recalls.
+
+A use and a decision stand at a narration and count on the lineages that hold it; usage counts whatever becomes of the
+turn. Every method takes part in the caller's transaction when `tx` is given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from talekeeper.db import Row, Tx, dumps
+from talekeeper.story.core import Core
+from talekeeper.story.lineage import line_to
+from talekeeper.story.views import Address, Coordinate, Decision, ModelUse, RecordUse
+
+
+class Told:
+    """The part of the store that the turn and the job runner write."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def spend(self, address: Address, uses: Iterable[ModelUse], *, tx: Tx | None = None) -> None:
+        """Counts calls of models; nothing is written for a session that is not there any more."""
+        given = list(uses)
+
+        def spend(tx: Tx) -> None:
+            for use in given:
+                tx.run(_SPEND, (*_spent(use), self._core.now(), address.workspace, address.session))
+
+        if given:
+            self._core.write(spend, tx, "count what a model used")
+
+    def spent(self, address: Address, *, turn: int | None = None, tx: Tx | None = None) -> list[ModelUse]:
+        """Every call of a model that was counted, in order: of a turn on whatever branch, or of all."""
+        where, params = ("", ()) if turn is None else (" AND turn = ?", (turn,))
+        sql = (
+            "SELECT slot, model, prompt, completion, turn, plugin, created FROM usage "
+            f"WHERE workspace = ? AND session = ?{where} ORDER BY seq"
+        )
+        rows = self._core.read(lambda tx: tx.rows(sql, (address.workspace, address.session, *params)), tx)
+        return [ModelUse(*row) for row in rows]
+
+    def show(self, address: Address, at: Coordinate, turn: int, shown: Iterable[tuple[str, str, str]], tx: Tx) -> None:
+        """Counts records, each as plugin, namespace and key, as shown to the narrator in the turn told at `at`."""
+        place = (address.workspace, address.session)
+        tx.run_many(
+            "INSERT INTO use(workspace, session, plugin, namespace, key, branch, depth, turn) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [(*place, *record, at.branch, at.depth, turn) for record in shown],
+        )
+
+    def uses(
+        self, address: Address, plugin: str, namespace: str, *, at: Coordinate | None = None, tx: Tx | None = None
+    ) -> dict[str, RecordUse]:
+        """By key, how often the turns of a lineage have shown a record, and when last."""
+        line = line_to(address, at)
+        sql = (
+            f"{line.sql} SELECT u.key, count(*), max(u.turn) FROM use u JOIN line "
+            "ON line.branch = u.branch AND u.depth <= line.upto "
+            "WHERE u.workspace = ? AND u.session = ? AND u.plugin = ? AND u.namespace = ? GROUP BY u.key"
+        )
+        params = (*line.params, address.workspace, address.session, plugin, namespace)
+        rows = self._core.read(lambda tx: tx.rows(sql, params), tx)
+        return {key: RecordUse(count, last) for key, count, last in rows}
+
+    def decide(
+        self,
+        address: Address,
+        at: Coordinate,
+        turn: int,
+        decided: Iterable[tuple[str, str, Mapping[str, Any]]],
+        tx: Tx,
+    ) -> list[str]:
+        """Keeps how recalls were decided, each as plugin, segment and document; gives their ids."""
+        ids: list[str] = []
+        for plugin, segment, document in decided:
+            ids.append(self._core.ids.new())
+            tx.run(
+                f"INSERT INTO decision({_DECISION}, workspace, session) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(ids[-1], turn, at.branch, at.depth, plugin, segment, self._core.now()),
+                    *(dumps(document, "decision"), address.workspace, address.session),
+                ),
+            )
+        return ids
+
+    def decisions(self, address: Address, turn: int, *, tx: Tx | None = None) -> list[Decision]:
+        """How the recalls of a turn were decided, oldest first, those of other takes and branches too."""
+        sql = f"SELECT {_DECISION} FROM decision WHERE workspace = ? AND session = ? AND turn = ? ORDER BY id"
+        rows = self._core.read(lambda tx: tx.rows(sql, (address.workspace, address.session, turn)), tx)
+        return [_decision(row) for row in rows]
+
+
+_DECISION = "id, turn, branch, depth, plugin, segment, created, document"
+_SPEND = (
+    "INSERT INTO usage(workspace, session, seq, slot, model, prompt, completion, turn, plugin, created) "
+    "SELECT s.workspace, s.id, (SELECT coalesce(max(u.seq), -1) + 1 FROM usage u "
+    "WHERE u.workspace = s.workspace AND u.session = s.id), ?, ?, ?, ?, ?, ?, ? "
+    "FROM session s WHERE s.workspace = ? AND s.id = ? AND s.deleting = 0"
+)
+
+
+def _spent(use: ModelUse) -> tuple[object, ...]:
+    return use.slot, use.model, use.prompt, use.completion, use.turn, use.plugin
+
+
+def _decision(row: Row) -> Decision:
+    return Decision(row[0], row[1], Coordinate(row[2], row[3]), row[4], row[5], row[6], json.loads(row[7]))
