@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +18,8 @@ from typing import Self
 from talekeeper.clock import Clock, SystemClock
 from talekeeper.context import Imported, Services, import_lore
 from talekeeper.db import Database, Leases
-from talekeeper.errors import StoreUnusable
+from talekeeper.errors import StoreError, StoreUnusable
+from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
 from talekeeper.plugins import Host, Switches, switches
 from talekeeper.search import Index
@@ -24,6 +27,7 @@ from talekeeper.story import Address, Story
 
 FOLDER = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
+_log = logging.getLogger(__name__)
 
 
 def default_folder() -> Path:
@@ -68,8 +72,15 @@ class Home:
         clock = clock or SystemClock()
         if new:
             _make(folder)
+        _check(folder)
         chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
-        return cls(folder, Database.open(folder / _DATABASE, clock=clock, new=new), clock, chosen)
+        home = cls(folder, Database.open(folder / _DATABASE, clock=clock, new=new), clock, chosen)
+        try:
+            sweep_leftovers(home.story, home.leases)
+        except BaseException:
+            home.db.close()
+            raise
+        return home
 
     def plugins_of_new_sessions(self, workspace: str) -> tuple[str, ...]:
         """The plugins a session made now is to have: all that are enabled there."""
@@ -84,9 +95,15 @@ class Home:
         return import_lore(self.services, address, file, importer=importer, replace=replace)
 
     def close(self) -> None:
-        """Brings the index in order, takes forgotten words out of every file, and closes."""
+        """Brings the index in order, takes forgotten words out of every file, and closes.
+
+        What was done with the home stands whatever becomes of the tidying up: a full disk or a damaged index is warned
+        of and raises nothing.
+        """
         try:
             self.story.settle()
+        except (StoreError, sqlite3.Error, OSError) as fault:
+            _log.warning("nothing is lost, but the home was not tidied up before it was closed: %s", fault)
         finally:
             self.db.close()
 
@@ -106,7 +123,23 @@ class Home:
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        return  # something else lies there, which _check tells
     except OSError as fault:
-        what = f"the home folder cannot be made ({fault.strerror})"
-        cure = f"name another one with --home DIR or {FOLDER}"
-        raise StoreUnusable(what, where=str(folder), cure=cure) from fault
+        raise _unusable(folder, f"the home folder cannot be made ({fault.strerror})") from fault
+
+
+def _check(folder: Path) -> None:
+    """Refuses a folder in which no database can be used; one that is not there is for the database to name."""
+    try:
+        there, is_folder = os.path.lexists(folder), folder.is_dir()
+    except OSError as fault:
+        raise _unusable(folder, f"the home folder cannot be looked at ({fault.strerror})") from fault
+    if there and not is_folder:
+        raise _unusable(folder, "the home is not a folder, and something else has its name")
+    if is_folder and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise _unusable(folder, "the home folder may not be read and written by this user", "make it so, or ")
+
+
+def _unusable(folder: Path, what: str, first: str = "") -> StoreUnusable:
+    return StoreUnusable(what, where=str(folder), cure=f"{first}name another one with --home DIR or {FOLDER}")

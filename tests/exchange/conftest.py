@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.db import Database
+from talekeeper.db import Database, Leases
 from talekeeper.exchange import Entry, Notes, Options, Report, Source, detect, import_file
 from talekeeper.exchange.detect import READERS
 from talekeeper.ids import SortableIds
@@ -75,6 +75,14 @@ def make_story(tmp_path: Path) -> Iterator[Callable[..., Story]]:
     yield make
     for db, _ in opened.values():
         db.close()
+
+
+@pytest.fixture
+def leases(tmp_path: Path) -> Iterator[Leases]:
+    """Of a home of their own, whichever story is restored into."""
+    db = Database.open(tmp_path / "leases.sqlite", clock=FixedClock(datetime(2024, 3, 5, tzinfo=UTC)))
+    yield Leases(tmp_path / "leases", db)
+    db.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from talekeeper.db import Tx
+from talekeeper.db import Leases, Tx
 from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect, restore_archive, write_archive
 from talekeeper.exchange.archive import TABLES
 from talekeeper.manifest import Namespace, SearchTable
@@ -27,6 +27,7 @@ RULES = Namespace("lore", "rules", scope="workspace", search=SearchTable(text=("
 HARBOUR = Address("default", "harbour")
 
 MakeStory = Callable[..., Story]
+Restore = Callable[..., Report]
 
 
 def fill(story: Story) -> None:
@@ -57,9 +58,13 @@ def export(story: Story, *names: str) -> str:
     return "".join(lines)
 
 
-def restore(story: Story, text: str, workspace: str | None = None, **options: Any) -> Report:
-    source = Source(io.BytesIO(text.encode()), "x.jsonl")
-    return restore_archive(story, source, Options(**options), lambda _: None, workspace)
+@pytest.fixture
+def restore(leases: Leases) -> Restore:
+    def run(story: Story, text: str, workspace: str | None = None, **options: Any) -> Report:
+        source = Source(io.BytesIO(text.encode()), "x.jsonl")
+        return restore_archive(story, leases, source, Options(**options), lambda _: None, workspace)
+
+    return run
 
 
 def rows(story: Story) -> dict[str, list[tuple[Any, ...]]]:
@@ -83,7 +88,7 @@ def test_archives_hold_every_column_of_every_table_that_is_kept(story: Story) ->
     assert {name: set(table.columns) for name, table in TABLES.items()} == {name: found[name] for name in TABLES}
 
 
-def test_an_archive_restores_every_row_and_the_index(make_story: MakeStory) -> None:
+def test_an_archive_restores_every_row_and_the_index(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
 
@@ -95,7 +100,7 @@ def test_an_archive_restores_every_row_and_the_index(make_story: MakeStory) -> N
     assert new.check_index() == []
 
 
-def test_a_restored_session_can_be_moved_about_in_and_goes_on(make_story: MakeStory) -> None:
+def test_a_restored_session_can_be_moved_about_in_and_goes_on(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
 
@@ -118,7 +123,7 @@ def test_an_archive_of_one_session_holds_nothing_of_another(make_story: MakeStor
     assert "harbour bridge 0" in text
 
 
-def test_importing_again_changes_nothing(make_story: MakeStory) -> None:
+def test_importing_again_changes_nothing(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
     restore(new, export(old))
@@ -131,7 +136,7 @@ def test_importing_again_changes_nothing(make_story: MakeStory) -> None:
     assert rows(new) == before
 
 
-def test_a_session_can_come_in_under_another_name_and_workspace(make_story: MakeStory) -> None:
+def test_a_session_can_come_in_under_another_name_and_workspace(make_story: MakeStory, restore: Restore) -> None:
     story = make_story()
     fill(story)
 
@@ -145,7 +150,7 @@ def test_a_session_can_come_in_under_another_name_and_workspace(make_story: Make
     assert story.check_index() == []
 
 
-def test_another_session_of_the_same_name_is_not_touched(make_story: MakeStory) -> None:
+def test_another_session_of_the_same_name_is_not_touched(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
     new.create_session("default", session_id="harbour")
@@ -159,7 +164,7 @@ def test_another_session_of_the_same_name_is_not_touched(make_story: MakeStory) 
     assert new.messages(HARBOUR) == []
 
 
-def test_a_line_that_was_changed_lost_moved_or_added_shows(make_story: MakeStory) -> None:
+def test_a_line_that_was_changed_lost_moved_or_added_shows(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
     lines = export(old).splitlines(keepends=True)
@@ -172,7 +177,7 @@ def test_a_line_that_was_changed_lost_moved_or_added_shows(make_story: MakeStory
             assert error is not None, (place, touched[:2])
 
 
-def test_nothing_may_stand_after_the_end(make_story: MakeStory) -> None:
+def test_nothing_may_stand_after_the_end(make_story: MakeStory, restore: Restore) -> None:
     story = make_story()
     fill(story)
 
@@ -181,7 +186,7 @@ def test_nothing_may_stand_after_the_end(make_story: MakeStory) -> None:
     assert "lines stand after the end of the archive" in str(report.error)
 
 
-def test_a_file_that_is_cut_off_says_so_and_shows_no_half_session(make_story: MakeStory) -> None:
+def test_a_file_that_is_cut_off_says_so_and_shows_no_half_session(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
     text = export(old)
@@ -198,7 +203,7 @@ def test_a_file_that_is_cut_off_says_so_and_shows_no_half_session(make_story: Ma
     assert rows(new) == rows(old)
 
 
-def test_a_dry_run_writes_nothing(make_story: MakeStory) -> None:
+def test_a_dry_run_writes_nothing(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
 
@@ -208,7 +213,7 @@ def test_a_dry_run_writes_nothing(make_story: MakeStory) -> None:
     assert new.workspaces() == []
 
 
-def test_an_archive_of_a_later_version_is_refused(make_story: MakeStory, story: Story) -> None:
+def test_an_archive_of_a_later_version_is_refused(make_story: MakeStory, story: Story, restore: Restore) -> None:
     from talekeeper.exchange.archive import Chain  # noqa: PLC0415
 
     head = {ARCHIVE: "archive", "version": 2, "workspace": "default", "written": ""}

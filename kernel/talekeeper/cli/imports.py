@@ -98,7 +98,7 @@ def _import_other(
 def _import_conversation(home: Home, options: Common, source: Source, name: str, wanted: Options) -> Report:
     with screen.progress(source.name, source.stream.seek(0, 2)) as reach:
         if name == ARCHIVE:
-            return restore_archive(home.story, source, wanted, reach, options.given_workspace)
+            return restore_archive(home.story, home.leases, source, wanted, reach, options.given_workspace)
         report = import_file(home.story, source, name, wanted, reach)
     if not wanted.dry_run:
         for session in report.sessions:

@@ -11,7 +11,7 @@ from talekeeper.exchange.importer import Progress, import_file
 from talekeeper.exchange.lines import Source
 from talekeeper.exchange.render import markdown, siblings_of, sillytavern
 from talekeeper.exchange.report import Options, Report, SessionCount
-from talekeeper.exchange.restore import restore_archive
+from talekeeper.exchange.restore import restore_archive, sweep_leftovers
 
 __all__ = [
     "ARCHIVE",
@@ -29,5 +29,6 @@ __all__ = [
     "restore_archive",
     "siblings_of",
     "sillytavern",
+    "sweep_leftovers",
     "write_archive",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, TypeGuard
+from typing import Any, BinaryIO, NoReturn, TypeGuard, cast
 
 from talekeeper.db import NotJson, parse
 from talekeeper.errors import ImportFileError, ParameterError
@@ -69,10 +69,9 @@ class Source:
         values = row.get(field)
         if values is None:
             return []
-        texts = [value for value in values if isinstance(value, str)] if _is_list(values) else None
-        if texts is None or len(texts) < len(values):
+        if not is_text_list(values):
             self.fail(line, f"`{field}` must be a list of texts")
-        return [self.check(text, field, line) for text in texts]
+        return [self.check(text, field, line) for text in values]
 
     def json_object(self, line: Line) -> dict[str, Any]:
         """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
@@ -93,8 +92,9 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return isinstance(value, list)
+def is_text_list(value: object) -> TypeGuard[list[str]]:
+    """Whether a value that came out of JSON is a list of nothing but texts."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
 
 
 def _json_fault(fault: json.JSONDecodeError, text: str) -> tuple[str, str]:
