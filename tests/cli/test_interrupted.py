@@ -88,3 +88,54 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         peaks.append(int(done.stdout.split()[-1]))
 
     assert peaks[1] < 1.3 * peaks[0]
+
+
+@pytest.fixture
+def long_archive(tk: Run, long_chat: Path, tmp_path: Path) -> Path:
+    tk("--home", "source", "import", long_chat)
+    assert tk("--home", "source", "export", "-o", "long.archive").code == 0
+    return tmp_path / "long.archive"
+
+
+def killed_restore(home: Path, archive: Path) -> int:
+    """Kills an import when its first rows are there; gives how many there were."""
+    process = start(home, archive)
+    wait_for(process, home)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return stored(home)
+
+
+def test_what_a_killed_restore_left_is_gone_when_the_home_is_opened_next(
+    tk: Run, home: Path, long_archive: Path
+) -> None:
+    left = killed_restore(home, long_archive)
+
+    named = tk("sessions", "new", "long")
+
+    assert 0 < left < MESSAGES
+    assert (named.code, stored(home)) == (0, 0)
+    assert tk("doctor").code == 0
+
+
+def test_a_restore_runs_again_after_it_was_killed(tk: Run, home: Path, long_archive: Path) -> None:
+    killed_restore(home, long_archive)
+
+    again = tk("import", long_archive, "--json").json["files"][0]
+
+    assert (again["imported"], again["error"], stored(home)) == (MESSAGES, None, MESSAGES)
+    assert tk("doctor").code == 0
+
+
+def test_a_restore_at_work_is_not_swept_away(tk: Run, home: Path, long_archive: Path) -> None:
+    process = start(home, long_archive)
+    wait_for(process, home)
+    process.send_signal(signal.SIGSTOP)
+
+    tk("sessions", "list")
+    there = stored(home)
+    process.send_signal(signal.SIGCONT)
+    process.communicate()
+
+    assert there > 0
+    assert (process.returncode, stored(home)) == (0, MESSAGES)

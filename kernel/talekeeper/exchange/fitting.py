@@ -36,6 +36,8 @@ class SessionFit:
             "message": self._message,
             "message_text": self._message_text,
             "job": self._job,
+            "use": self._known_branch,
+            "decision": self._known_branch,
             "record": self._record,
             "use": self._standing,
             "decision": self._standing,
