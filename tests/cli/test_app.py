@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -69,7 +71,7 @@ def test_help_lists_every_command_with_its_summary() -> None:
         pytest.param(ImportFileError("a.txt", 5, "not UTF-8"), 1, "talekeeper: a.txt:5: not UTF-8\n", id="input"),
         pytest.param(StoreUnusable("the disk is full"), 2, "talekeeper: the disk is full\n", id="store"),
         pytest.param(PermissionError(13, "Permission denied", "/x"), 2, "talekeeper: /x: permission denied\n", id="os"),
-        pytest.param(KeyboardInterrupt(), 1, "\ntalekeeper: interrupted; what was finished is kept\n", id="ctrl-c"),
+        pytest.param(KeyboardInterrupt(), 130, "\ntalekeeper: interrupted; what was finished is kept\n", id="ctrl-c"),
         pytest.param(ValueError("odd"), 2, "talekeeper: unexpected ValueError: odd; this is a bug,", id="bug"),
         pytest.param(click.UsageError("no such thing"), 2, "Usage: ", id="usage"),
     ],
@@ -83,6 +85,61 @@ def test_a_fault_is_one_sentence_and_an_exit_code(
     assert result == code
     assert captured.err.startswith(sentence)
     assert "Traceback" not in captured.err + captured.out
+
+
+@pytest.mark.parametrize("arguments", [("sessions", "show", "x", "--json"), ("--json", "search", "--limit", "many")])
+def test_with_json_a_fault_is_an_object_on_stdout_too(
+    arguments: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = app.run(["--home", str(tmp_path), *arguments])
+
+    captured = capsys.readouterr()
+    error = json.loads(captured.out)["error"]
+    assert error.keys() == {"kind", "message", "what", "where", "cure", "exit_code"}
+    assert (error["exit_code"], error["kind"]) in {(code, "NotFound"), (code, "BadParameter")}
+    assert error["message"] in captured.err
+
+
+def nameable(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Parameter]]:
+    """Everything on the command line that is a word or a path, with the command it belongs to."""
+    for param in command.params:
+        if not isinstance(param.type, click.types.IntParamType | click.types.BoolParamType | click.Choice):
+            yield path, param
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            inner = command.get_command(ctx, name)
+            assert inner is not None
+            yield from nameable(inner, (*path, name))
+
+
+MAY_BE_EMPTY = {"title", "label", "text", "query", "wordings", "no_plugins", "rest", "targets"}
+
+
+def test_no_name_on_the_command_line_may_be_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    taken: list[str] = []
+    for path, param in nameable(app.cli):
+        if param.name in MAY_BE_EMPTY or "validate-plugin" in path:
+            continue
+        with click.Context(app.cli) as ctx, pytest.raises(click.UsageError) as refused:
+            param.type_cast_value(ctx, ("",) if param.multiple or param.nargs == -1 else "")
+        taken += [] if "is empty" in str(refused.value) else [f"{path} {param.name}"]
+
+    assert taken == []
+
+
+@pytest.mark.parametrize("name", ["--home", "--workspace", "--plugin", "--plugins", "--session"])
+def test_an_empty_name_is_refused_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TALEKEEPER_HOME", "home")
+
+    code = app.run(["search", "key", name, ""])
+
+    assert code == 2
+    assert "it is empty" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_strict_mode_shows_where_a_bug_is(run_fault: RunFault, monkeypatch: pytest.MonkeyPatch) -> None:

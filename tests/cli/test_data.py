@@ -52,7 +52,7 @@ def test_properties_are_written_with_their_types(told: Run) -> None:
         "tags": ["stone", "old"],
         "more": {"built": 1440},
     }
-    assert (record["key"], record["by_person"], record["place"]) == ("bridge", True, "0:-1")
+    assert (record["key"], record["on_every_branch"], record["place"]) == ("bridge", True, "0:-1")
     assert told("search", "arches", "--json").json["results"][0]["id"] == "bridge"
 
 
@@ -141,7 +141,10 @@ def test_a_long_list_says_how_to_go_on(told: Run) -> None:
         pytest.param((*ADD, "--value", "[]"), 1, "--value: it is not a JSON object", id="no object"),
         pytest.param(("data", "add", "lorebook/entris", "--body", "x"), 1, "entries", id="namespace"),
         pytest.param(("data", "add", "lorbook/entries", "--body", "x"), 1, "there is no plugin 'lorbook'", id="plugin"),
-        pytest.param(("data", "edit", "lorebook/entries"), 1, "KEY: it is missing", id="no key"),
+        pytest.param(("data", "add"), 2, "PLUGIN/NAMESPACE is missing", id="nothing named"),
+        pytest.param(("data", "edit"), 2, "PLUGIN/NAMESPACE is missing", id="nothing named to edit"),
+        pytest.param(("data", "edit", "lorebook/entries"), 2, "KEY is missing", id="no key"),
+        pytest.param((*ADD, "--weight", "9" * 30), 1, "lorebook/entries", id="number beyond the store"),
         pytest.param(("data", "edit", "lorebook/entries", "x", "--body", "y"), 1, "there is no record 'x'", id="key"),
         pytest.param(("data", "show", "lorebook/entries", "x"), 1, "there is no record 'x'", id="show"),
         pytest.param(("data", "withdraw", "lorebook/entries", "x"), 1, "there is no record 'x'", id="withdraw"),

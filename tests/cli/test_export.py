@@ -18,7 +18,7 @@ def test_an_export_imported_into_another_home_is_the_same_story(told: Run) -> No
     exported = told("export", "-o", "out.jsonl")
     imported = told("--home", "other", "import", "out.jsonl")
 
-    assert exported.out.startswith("out.jsonl: 1 sessions, ")
+    assert exported.out.startswith("out.jsonl: 1 session, ")
     assert imported.out == "out.jsonl: 5 messages imported into 'harbour' (new)\n"
     redone = told("--home", "other", "sessions", "redo", "harbour")
     assert redone.out == "harbour stands at 0:4, after turn 2\n"

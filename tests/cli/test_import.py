@@ -133,5 +133,5 @@ def test_a_metadata_line_of_over_a_million_characters_is_read(tk: Run, tmp_path:
 
     outcome = tk("import", "long.jsonl")
 
-    assert (outcome.code, outcome.out) == (0, "long.jsonl: 1 messages imported into 'long' (new)\n")
+    assert (outcome.code, outcome.out) == (0, "long.jsonl: 1 message imported into 'long' (new)\n")
     assert tk("search", "secret", "--json").json["results"] == []

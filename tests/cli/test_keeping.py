@@ -19,7 +19,7 @@ def test_status_counts_what_there_is(told: Run, home: Path) -> None:
     facts = told("status", "--json").json
 
     assert (facts["home"], facts["sessions"], facts["messages"]) == (str(home), 1, 5)
-    assert "1 workspaces (default)" in told("status").out
+    assert "1 session with 5 messages, in 1 workspace (default)" in told("status").out
 
 
 def test_a_sound_home_is_said_to_be_sound(told: Run) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,11 @@ import click
 import pytest
 
 Run = Callable[..., Any]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def texts(tk: Run) -> list[str]:
@@ -97,10 +104,62 @@ def test_an_edit_opens_an_editor_on_the_old_text(told: Run, monkeypatch: pytest.
         return f"{text} Then a bell.\n"
 
     monkeypatch.setattr(click, "edit", edit)
+    monkeypatch.setattr(sys, "stdin", Terminal())
 
     told("sessions", "edit", "harbour", "m4")
 
     assert texts(told)[-1] == "Nothing but eels there. Then a bell."
+
+
+def test_an_edit_without_a_terminal_takes_what_is_piped_in(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("The tide turns.\nA bell.\n"))
+
+    told("sessions", "edit", "harbour", "m4")
+
+    assert texts(told)[-1] == "The tide turns.\nA bell."
+
+
+def test_an_edit_with_nothing_to_take_changes_nothing(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+    outcome = told("sessions", "edit", "harbour", "m4")
+
+    assert outcome.code == 1
+    assert "give --text TEXT or pipe it in" in outcome.err
+    assert texts(told)[-1] == "Nothing but eels there."
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        ("sessions", "delete", "harbour"),
+        ("workspaces", "delete", "default"),
+        ("data", "forget", "lorebook/entries", "x"),
+    ],
+    ids=" ".join,
+)
+def test_where_nobody_answers_nothing_is_deleted(
+    told: Run, monkeypatch: pytest.MonkeyPatch, act: tuple[str, ...]
+) -> None:
+    told("data", "add", "lorebook/entries", "--key", "x", "--body", "Nine arches.")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+    outcome = told(*act)
+
+    assert outcome.code == 1
+    assert "nobody answered, so nothing was" in outcome.err
+    assert "--yes does it without asking" in outcome.err
+    assert told("search", "arches", "--json").json["results"]
+
+
+@pytest.mark.parametrize(
+    "act", [("show", "harbour", "--turns", "9" * 20), ("go", "harbour", "0:" + "9" * 20)], ids=" ".join
+)
+def test_a_number_beyond_the_store_is_named(told: Run, act: tuple[str, ...]) -> None:
+    outcome = told("sessions", *act)
+
+    assert outcome.code == 1
+    assert "is beyond 2,147,483,647" in outcome.err
 
 
 def test_a_hidden_message_is_not_found_until_it_is_shown_again(told: Run) -> None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 
 
 def main() -> None:
-    """The console script: runs the arguments of the process and ends it with 0, 1 or 2."""
+    """The console script: runs the arguments of the process and ends it with 0, 1, 2, or 130 after Ctrl-C."""
+    # Nothing is open yet: until the command line runs, Ctrl-C may end the process on the spot, with nothing to say.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from talekeeper.cli.app import run  # noqa: PLC0415 - `import talekeeper.cli` stays free of click
 
-    sys.exit(run(sys.argv[1:]))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = run(sys.argv[1:])
+    # Everything is closed: what the interpreter still tidies up may be cut short.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(code)

@@ -12,13 +12,17 @@ from talekeeper.plugins.border import Answer, Hit
 from talekeeper.search import TermScore
 from talekeeper.text import SINGLE
 
+_MERGED = "a score compares results of one source; those of several sources are merged by their place in each"
+
 
 def show_answer(answer: Answer, *, explain: bool) -> None:
     """Prints every result, then what else has to be said."""
     for number, hit in enumerate(answer.results, start=1):
-        show_hit(hit, f"{number}.")
+        show_hit(hit, f"{number}.", scored=explain)
         if explain:
             show_why(hit.why)
+    if explain and len({(hit.plugin, hit.namespace) for hit in answer.results}) > 1:
+        screen.note(_MERGED)
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
     remarks += [f"{name} is being indexed anew" for name in answer.indexing]
     for remark in (*remarks, answer.degraded, answer.hint):
@@ -26,11 +30,10 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
             screen.note(remark)
 
 
-def show_hit(hit: Hit, label: str) -> None:
+def show_hit(hit: Hit, label: str, *, scored: bool) -> None:
     """One result: a line that says where it is from, then the passage."""
-    click.echo(
-        f"{label} {click.style(screen.line(_where(hit)), bold=True)}  {click.style(f'{hit.score:.2f}', dim=True)}"
-    )
+    score = click.style(f"  score {hit.score:.2f}", dim=True) if scored else ""
+    click.echo(f"{label} {click.style(screen.line(_where(hit)), bold=True)}{score}")
     matched = {*hit.matched, *hit.near}
     for text in screen.wrap(hit.text, indent=3):
         click.echo(f"   {screen.mark(text, spans(text, matched))}")
@@ -41,7 +44,7 @@ def _where(hit: Hit) -> str:
     if hit.turn_from is not None:
         turns = [f"turns {hit.turn_from} to {hit.turn}"]
     source = f"{hit.source} {hit.plugin}/{hit.namespace}" if hit.plugin else hit.source
-    also = [f"and {len(hit.also)} times more"] if hit.also else []
+    also = [f"and {screen.counted(len(hit.also), 'time')} more"] if hit.also else []
     near = ["by its neighbours"] if hit.near and not hit.matched else []
     return " · ".join(part for part in (*turns, hit.title, hit.speaker, source, hit.authority, *also, *near) if part)
 

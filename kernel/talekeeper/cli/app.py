@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 
 import click
 
 from talekeeper import __version__
-from talekeeper.cli.options import PROGRAM, common_shown
+from talekeeper.cli.faults import INTERRUPTED, asks_for_json, is_bug, report
+from talekeeper.cli.naming import refuse_empty
+from talekeeper.cli.options import common_shown
 from talekeeper.cli.table import COMMANDS
-from talekeeper.cli.terminal import never_fail_to_print
-from talekeeper.errors import TalekeeperError
+from talekeeper.cli.terminal import PROGRAM, Voice, answers_of_this_thread, flush_or_drop, never_fail_to_print
 
 
 class LazyGroup(click.Group):
@@ -28,11 +29,7 @@ class LazyGroup(click.Group):
         """Imports the command's module."""
         del ctx
         entry = COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        module, _, attribute = entry.target.partition(":")
-        command = getattr(import_module(module), attribute)
-        return command if isinstance(command, click.Command) else None
+        return None if entry is None else _loaded(entry.target)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -50,6 +47,12 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
 
+@cache
+def _loaded(target: str) -> click.Command:
+    module, _, attribute = target.partition(":")
+    return refuse_empty(getattr(import_module(module), attribute))
+
+
 @click.group(
     name=PROGRAM,
     cls=LazyGroup,
@@ -65,9 +68,25 @@ def cli() -> None:
     """
 
 
+refuse_empty(cli)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and gives its exit code. Nothing a person can cause ends in a traceback."""
     never_fail_to_print()
+    voice = Voice()
+    try:
+        with voice.of_the_program(), answers_of_this_thread():
+            code = _outcome(arguments, voice)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    unwritten = flush_or_drop()
+    if unwritten is None or code:
+        return code
+    return 1 if isinstance(unwritten, BrokenPipeError) else report(unwritten, voice)
+
+
+def _outcome(arguments: Sequence[str], voice: Voice) -> int:
     try:
         result = cli.main(
             list(map(_bare_no_plugins, arguments)),
@@ -75,40 +94,15 @@ def run(arguments: Sequence[str]) -> int:
             standalone_mode=False,
             color=False if os.environ.get("NO_COLOR") else None,
         )
-        sys.stdout.flush()
-    except click.ClickException as fault:
-        fault.show()
-        return fault.exit_code
     except BrokenPipeError:
-        _drop_output()
         return 1
     except Exception as fault:
-        strict = os.environ.get("TALEKEEPER_STRICT", "0") not in {"", "0"}
-        if isinstance(fault, TalekeeperError | OSError | click.Abort) or not strict:
-            sentence, code = _explain(fault)
-            click.echo(f"{PROGRAM}: {sentence}", err=True)
-            return code
-        raise
+        if is_bug(fault) and os.environ.get("TALEKEEPER_STRICT", "0") not in {"", "0"}:
+            raise
+        return report(fault, voice, as_json=asks_for_json(arguments))
     return result if isinstance(result, int) else 0
-
-
-def _explain(fault: Exception) -> tuple[str, int]:
-    """The sentence to print and the exit code."""
-    if isinstance(fault, TalekeeperError):
-        return str(fault), fault.exit_code
-    if isinstance(fault, click.Abort):
-        return "interrupted; what was finished is kept", 1
-    if isinstance(fault, OSError):
-        name = f"{fault.filename}: " if fault.filename else ""
-        return f"{name}{(fault.strerror or str(fault)).lower()}", 2
-    return f"unexpected {type(fault).__name__}: {fault}; this is a bug, TALEKEEPER_STRICT=1 shows where", 2
 
 
 def _bare_no_plugins(argument: str) -> str:
     # click would take the next word as the value of an option whose value is optional.
     return "--no-plugins=" if argument == "--no-plugins" else argument
-
-
-def _drop_output() -> None:
-    """The reader of our output has gone (`| head`): the interpreter's last flush goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

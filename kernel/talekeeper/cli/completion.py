@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from talekeeper.cli.options import PROGRAM, common
+from talekeeper.cli.options import common
+from talekeeper.cli.terminal import PROGRAM
 
 SHELLS = ("bash", "zsh", "fish")
 

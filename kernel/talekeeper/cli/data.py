@@ -12,11 +12,12 @@ from typing import Any
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, open_ended, whole_value
+from talekeeper.cli.asking import ask_once
+from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, named, open_ended, whole_value
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.records import place_of
 from talekeeper.cli.told import record_json, show_record
-from talekeeper.errors import Conflict, InputError, NotFound, ParameterError
+from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Record
 
@@ -59,7 +60,7 @@ def list_records(options: Common, /, path: str | None, session: str | None, limi
     for record in found:
         show_record(record)
     if len(found) == limit:
-        screen.note(f"{count:,} are live; --after {found[-1].key} goes on")
+        screen.note(f"{screen.counted(count, 'record')} in all; --after {found[-1].key} goes on")
     elif not found:
         screen.note(f"{path} holds nothing {'withdrawn' if more['withdrawn'] else 'here'}")
 
@@ -117,7 +118,7 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
     if asks_for_help(rest):
         click.echo(ctx.get_help())
         return
-    path = rest[0]
+    path = named(ctx, rest)
     with options.open() as home:
         place = place_of(home, options, path, session)
         value = _filled(ctx, place.namespace, rest[1:])
@@ -148,9 +149,9 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
     if asks_for_help(rest):
         click.echo(ctx.get_help())
         return
-    if len(rest) == 1:
-        raise ParameterError("KEY", "it is missing", cure=f"talekeeper data list {rest[0]} shows the keys")
-    path, key, *changes = rest
+    path = named(ctx, rest)
+    key = named(ctx, rest[1:], "KEY", f"talekeeper data list {path} shows the keys")
+    changes = rest[2:]
     with options.open() as home:
         place = place_of(home, options, path, session)
         value = _filled(ctx, place.namespace, changes, key)
@@ -203,13 +204,13 @@ def forget(options: Common, /, path: str, key: str, session: str | None, *, yes:
     """Blank every version of a record for good; only backups and exports still have it."""
     with options.open() as home:
         place = place_of(home, options, path, session)
-        if not yes and not click.confirm(f"Forget {key!r} of {path} for good?", err=True):
-            raise InputError("nothing was forgotten")
+        if not yes:
+            ask_once(f"Forget {key!r} of {path} for good?", "forgotten")
         count = home.story.records.forget(place.namespace, place.scope, key)
     if options.as_json:
         screen.emit({"namespace": path, "key": key, "forgotten_versions": count})
     else:
-        screen.say(f"{key} is forgotten ({count:,} versions)")
+        screen.say(f"{key} is forgotten ({screen.counted(count, 'version')})")
 
 
 def _filled(ctx: click.Context, namespace: Namespace, arguments: Sequence[str], key: str = "") -> dict[str, Any]:

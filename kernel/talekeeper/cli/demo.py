@@ -45,15 +45,15 @@ def command(options: Common, /, language: str | None) -> None:
 
 
 def _show(story: BundledStory, told: Told, asked: Sequence[Asked]) -> None:
-    lore = "" if told.pieces is None else f", {told.pieces} pieces of lore"
+    lore = "" if told.pieces is None else f", {screen.counted(told.pieces, 'piece')} of lore"
     screen.say()
-    screen.say(f"━━ {story.title} · {told.messages} messages{lore} ━━", bold=True, colour="cyan")
+    screen.say(f"━━ {story.title} · {screen.counted(told.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
     explained = max(asked, key=_borrowed)
     for one in asked:
         screen.say()
         screen.say(f"? {one.question.text}", bold=True)
         if one.answer.results:
-            show_hit(one.answer.results[0], " →")
+            show_hit(one.answer.results[0], " →", scored=one is explained)
         if one.place is None or one.place > 1:
             screen.say(f"   (not it: {'the answer is result ' + str(one.place) if one.place else 'missed'})", dim=True)
         if one is explained and one.answer.results:
@@ -81,7 +81,10 @@ def _close(options: Common, shown: Sequence[tuple[BundledStory, Told, list[Asked
     questions = [one for _, _, asked in shown for one in asked]
     first = sum(one.place == 1 for one in questions)
     screen.say()
-    screen.say(f"{len(questions)} questions, {first} answered by the first result, in {seconds:.1f} s.", bold=True)
+    screen.say(
+        f"{screen.counted(len(questions), 'question')}, {first} answered by the first result, in {seconds:.1f} s.",
+        bold=True,
+    )
     if any(told.pieces is None for _, told, _ in shown):
         screen.say("No plugin here reads lore, so the questions about it were left out.")
     if options.home is None:

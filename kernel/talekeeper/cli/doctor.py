@@ -47,7 +47,7 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
         screen.emit({"sound": not faults, "faults": parts, "rebuilt": rebuild, "database_bytes": size + log})
     else:
         for part, found in parts.items():
-            screen.say(f"{part}: {'sound' if not found else f'{len(found)} faults'}", bold=bool(found))
+            screen.say(f"{part}: {'sound' if not found else screen.counted(len(found), 'fault')}", bold=bool(found))
             for fault in found:
                 screen.say(f"  {fault}")
         if parts["index"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.options import Common, common, pass_common, warn_on_stderr
+from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.evaluate.score import METRICS
 from talekeeper.evaluate.sets import find_sets
 
@@ -33,7 +33,6 @@ def command(options: Common, /, folders: tuple[Path, ...], run_file: Path | None
     """
     from talekeeper.evaluate.runs import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
 
-    warn_on_stderr()
     sets = find_sets(folders)
     total = sum(1 + len(asked(one)) for one in sets)
     with screen.progress("eval", total) as reach:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.encoding import write_utf8
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.clock import iso
@@ -81,7 +81,7 @@ def _forks(home: Home, session: Session) -> dict[int, Coordinate]:
 def _writer(output: Path | None) -> Generator[Callable[[str], object], None, None]:
     """Writes to stdout, or to a file that appears under its name whole or not at all."""
     if output is None:
-        yield sys.stdout.write
+        yield write_utf8
         return
     if output.exists():
         raise InputError("there is already a file of this name", where=str(output), cure="choose another name")
@@ -100,4 +100,4 @@ def _tell(options: Common, output: Path, sessions: list[Session]) -> None:
     if options.as_json:
         screen.emit({"export": output, "bytes": size, "sessions": [session.id for session in sessions]})
     else:
-        screen.say(f"{output}: {len(sessions):,} sessions, {size / 1e6:.1f} MB")
+        screen.say(f"{output}: {screen.counted(len(sessions), 'session')}, {size / 1e6:.1f} MB")

@@ -12,6 +12,7 @@ import click
 
 from talekeeper.db import NotJson, loads, parse
 from talekeeper.errors import ParameterError
+from talekeeper.exchange import read_text
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PREFIX = "property_"
@@ -89,7 +90,7 @@ WHOLE = (
     click.Option(
         ["file", "--file"],
         metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        type=click.Path(path_type=Path),
         help="All of it from a JSON file.",
     ),
 )
@@ -100,10 +101,10 @@ def whole_value(whole: str | None, file: Path | None) -> dict[str, Any]:
     """The object of `--value` or `--file`, empty without either."""
     if whole is not None and file is not None:
         raise ParameterError("--value", "it cannot be given together with --file")
-    text = file.read_text(encoding="utf-8") if file is not None else whole
+    where = "--value" if file is None else str(file)
+    text = whole if file is None else read_text(str(file))
     if text is None:
         return {}
-    where = "--value" if file is None else str(file)
     value = loads(text, where)
     if not isinstance(value, dict):
         raise ParameterError(where, "it is not a JSON object", cure='write it as {"name": value, …}')
@@ -134,4 +135,11 @@ OPEN_ENDED: dict[str, Any] = {"context_settings": {"ignore_unknown_options": Tru
 
 def asks_for_help(rest: Sequence[str]) -> bool:
     """Whether help is asked for before anything was named."""
-    return not rest or rest[0] in {"-h", "--help"}
+    return bool(rest) and rest[0] in {"-h", "--help"}
+
+
+def named(ctx: click.Context, rest: Sequence[str], what: str = "PLUGIN/NAMESPACE", cure: str = "") -> str:
+    """The first of `rest`; a usage error when there is none or it is an option."""
+    if not rest or not rest[0] or rest[0].startswith("-"):
+        raise click.UsageError(f"{what} is missing" + (f"; {cure}" if cure else ""), ctx)
+    return rest[0]

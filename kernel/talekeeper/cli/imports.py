@@ -125,9 +125,11 @@ def _show(report: Report | Lore) -> None:
     for one in report.sessions.values():
         new = " (new)" if one.created else ""
         there = f", {one.already_there:,} already there" if one.already_there else ""
-        screen.say(f"{report.file}: {one.imported:,} messages {would}imported into {one.session!r}{new}{there}")
+        screen.say(
+            f"{report.file}: {screen.counted(one.imported, 'message')} {would}imported into {one.session!r}{new}{there}"
+        )
     for reason, (count, line) in report.notes.items():
-        screen.note(f"  note: {reason} ({count:,} times, first in line {line:,})")
+        screen.note(f"  note: {reason} ({screen.counted(count, 'time')}, first in line {line:,})")
     if report.error:
         screen.note(f"talekeeper: {report.error}")
 

@@ -60,7 +60,7 @@ def show(lore: Lore) -> None:
     if found.kept:
         screen.note("  those that are there and differ are kept; --replace takes over the file's")
     if found.gone:
-        screen.note(f"  {len(found.gone):,} were withdrawn or forgotten and stay so")
+        screen.note(f"  {screen.counted(len(found.gone), 'record')} withdrawn or forgotten, and staying so")
     for what, why in found.left_out:
         screen.note(f"  left out: {what}: {why}")
 

@@ -34,7 +34,7 @@ def command(options: Common, /, name: str, directory: Path, *, data_only: bool) 
     if options.as_json:
         screen.emit({"plugin": name, "folder": folder, "files": files})
         return
-    screen.say(f"{folder} has {len(files)} files:")
+    screen.say(f"{folder} has {screen.counted(len(files), 'file')}:")
     for file in files:
         screen.say(f"  {file}")
     screen.note(f"next:  cd {folder}  then  validate-plugin .  and  python -m pytest")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ import click
 if TYPE_CHECKING:
     from talekeeper.home import Home
 
-PROGRAM = "talekeeper"
 DEFAULT_WORKSPACE = "default"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,18 +37,12 @@ class Common:
         """The home these options name, or the one at `folder`, to be used in a `with`."""
         from talekeeper.home import Home  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
 
-        warn_on_stderr()
         return Home.open(
             folder or self.home,
             plugin_folders=self.plugin_folders,
             plugin_paths=self.plugin_paths,
             no_plugins=self.no_plugins,
         )
-
-
-def warn_on_stderr() -> None:
-    """Lets what the rooms below warn of be read as our own words."""
-    logging.basicConfig(format=f"{PROGRAM}: %(message)s", level=logging.WARNING)
 
 
 pass_common = click.make_pass_decorator(Common, ensure=True)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from talekeeper.home import Home
 
 _PLACE = re.compile(r"(\d+):(-?\d+)")
+_MOST = 2**31 - 1
+_DIGITS = 11
+_SHOWN = 40
 _TURNS = re.compile(r"(\d+)(?:\.\.(\d+))?")
 
 
@@ -71,7 +74,7 @@ def place_of(text: str) -> Coordinate:
     found = _PLACE.fullmatch(text)
     if found is None:
         raise ParameterError("place", f"{text!r} is not a place", cure="write it as BRANCH:DEPTH, for example 0:12")
-    return Coordinate(int(found[1]), int(found[2]))
+    return Coordinate(_bounded(found[1], "place"), _bounded(found[2], "place"))
 
 
 def turns_of(text: str) -> tuple[int, int]:
@@ -79,4 +82,12 @@ def turns_of(text: str) -> tuple[int, int]:
     found = _TURNS.fullmatch(text)
     if found is None:
         raise ParameterError("turns", f"{text!r} is no range of turns", cure="write it as 7 or 7..12")
-    return int(found[1]), int(found[2] or found[1])
+    return _bounded(found[1], "turns"), _bounded(found[2] or found[1], "turns")
+
+
+def _bounded(digits: str, field: str) -> int:
+    """A number that the store can hold."""
+    number = int(digits) if len(digits) <= _DIGITS else _MOST + 1
+    if abs(number) > _MOST:
+        raise ParameterError(field, f"{digits[:_SHOWN]} is beyond {_MOST:,}, the largest there can be")
+    return number

@@ -29,7 +29,7 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
 
     Without a command, lists those there are; PLUGIN/COMMAND --help shows its arguments.
     """
-    if rest and asks_for_help(rest):
+    if asks_for_help(rest):
         click.echo(ctx.get_help())
         return
     with options.open() as home:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import sys
@@ -14,6 +13,9 @@ from dataclasses import asdict, is_dataclass
 from typing import Any, TypeGuard
 
 import click
+
+from talekeeper.cli.encoding import json_text
+from talekeeper.cli.terminal import remark
 
 # A bar that is gone within a second is noise.
 _QUIET_SECONDS = 1.0
@@ -29,7 +31,7 @@ _INVISIBLE = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x2
 
 def emit(value: object) -> None:
     """Prints one JSON document. Dataclasses become objects, paths and everything else unknown become text."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    click.echo(json_text(value, _plain))
 
 
 def _plain(value: object) -> object:
@@ -65,7 +67,12 @@ def say(text: str = "", *, dim: bool = False, bold: bool = False, colour: str | 
 
 def note(text: str) -> None:
     """A remark beside the answer: on stderr, so that pipes get the answer alone."""
-    click.echo(clean(text), err=True)
+    remark(clean(text))
+
+
+def counted(number: int, noun: str, many: str = "") -> str:
+    """`1 message`, `2,000 messages`; `many` is a plural that is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def width(text: str) -> int:

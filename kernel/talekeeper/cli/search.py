@@ -39,4 +39,4 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
         screen.emit({"session": found.id, **answer.as_json()})
         return
     show_answer(answer, explain=explain)
-    screen.note(f"{found.id}: {answer.searched:,} passages searched")
+    screen.note(f"{found.id}: {screen.counted(answer.searched, 'passage')} searched")

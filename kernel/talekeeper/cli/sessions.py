@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import click
 
@@ -61,7 +62,9 @@ def new(options: Common, /, name: str | None, title: str, locale: str) -> None:
 
 @group.command(epilog="Example:  talekeeper sessions show low-house --turns 3..5")
 @session_argument
-@click.option("-n", "--last", type=click.IntRange(min=1), help=f"The last so many messages.  [default: {_SHOWN}]")
+@click.option(
+    "-n", "--last", type=click.IntRange(1, 2**31 - 1), help=f"The last so many messages.  [default: {_SHOWN}]"
+)
 @click.option("--turns", metavar="N..M", help="The messages of these turns.")
 @click.option("--all", "everything", is_flag=True, help="Every message of the story as it stands.")
 @common
@@ -105,7 +108,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
     with options.open() as home:
         session = session_of(home, options, name)
         if not yes:
-            ask_twice(session.id, f"{session.messages:,} messages", "id")
+            ask_twice(session.id, screen.counted(session.messages, "message"), "id")
         home.story.delete_session(session.address)
     tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
 
@@ -146,7 +149,7 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
 @group.command(epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')
 @session_argument
 @click.argument("message")
-@click.option("--text", help="The new text.  [default: opens an editor]")
+@click.option("--text", help="The new text.  [default: an editor, or what is piped in]")
 @common
 @pass_common
 def edit(options: Common, /, name: str, message: str, text: str | None) -> None:
@@ -154,12 +157,22 @@ def edit(options: Common, /, name: str, message: str, text: str | None) -> None:
     with options.open() as home:
         session = session_of(home, options, name)
         found = message_of(home, session, message)
-        if text is None:
-            text = (click.edit(found.text) or "").rstrip("\n")
-        if not text:
-            raise ParameterError("text", "it is empty", cure="nothing was changed; to take a message out, hide it")
-        changed = home.story.edit(session.address, found.id, text)
+        new = _written(found.text) if text is None else text
+        if not new.strip():
+            what = "it is empty, and nothing was changed"
+            raise ParameterError("text", what, cure="give --text TEXT or pipe it in; to take a message out, hide it")
+        changed = home.story.edit(session.address, found.id, new)
     tell(options, session, f"message {changed.id} is edited", {"message": message_json(changed)})
+
+
+def _written(before: str) -> str:
+    """What a person makes of a text in an editor; where there is no terminal, what is piped in."""
+    if sys.stdin.isatty():
+        return (click.edit(before) or "").rstrip("\n")
+    try:
+        return sys.stdin.read().rstrip("\n")
+    except UnicodeDecodeError as fault:
+        raise ParameterError("text", f"what is piped in is not {fault.encoding}") from fault
 
 
 @group.command(epilog="Example:  talekeeper sessions hide low-house m12")

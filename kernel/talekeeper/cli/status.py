@@ -19,19 +19,22 @@ def command(options: Common, /) -> None:
         size, log = home.db.sizes()
         sessions = {one.id: home.story.sessions(one.id) for one in home.story.workspaces()}
         plugins = home.host.roster().plugins
+    count = sum(map(len, sessions.values()))
+    messages = sum(session.messages for found in sessions.values() for session in found)
     facts = {
         "home": home.folder,
         "database_bytes": size + log,
         "workspaces": {name: len(found) for name, found in sessions.items()},
-        "sessions": sum(map(len, sessions.values())),
-        "messages": sum(session.messages for found in sessions.values() for session in found),
+        "sessions": count,
+        "messages": messages,
         "plugins": {plugin.id: plugin.state for plugin in plugins},
     }
     if options.as_json:
         screen.emit(facts)
         return
     screen.say(f"home      {home.folder} ({(size + log) / 1e6:.1f} MB)")
-    screen.say(f"sessions  {facts['sessions']:,} with {facts['messages']:,} messages, in {_listed(list(sessions))}")
+    held = f"{screen.counted(count, 'session')} with {screen.counted(messages, 'message')}"
+    screen.say(f"holds     {held}, in {_listed(list(sessions))}")
     screen.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
 
 
@@ -39,4 +42,4 @@ def _listed(names: list[str]) -> str:
     if not names:
         return "no workspace"
     more = ", …" if len(names) > _NAMED else ""
-    return f"{len(names)} workspaces ({', '.join(names[:_NAMED])}{more})"
+    return f"{screen.counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"

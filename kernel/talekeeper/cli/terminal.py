@@ -1,13 +1,113 @@
-"""What a console script does before it prints."""
+"""The three streams of a console script, made fit to print to whatever the caller did with them."""
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
+
+import click
+
+PROGRAM = "talekeeper"
 
 
 def never_fail_to_print() -> None:
-    """A terminal that cannot show a character gets its escape, not a fault."""
+    """A stream that was closed swallows; a terminal that cannot show a character gets its escape, not a fault."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _open_closed_streams() -> None:
+    """`>&-` leaves a number free that the next file opened would get: the database, for what is printed to go into."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def flush_or_drop() -> OSError | None:
+    """Writes out what waits. What cannot be written is dropped, so that the interpreter's own end stays quiet."""
+    fault = None
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            fault = fault or error
+            drop(stream)
+    return fault
+
+
+def drop(stream: TextIO) -> None:
+    """From now on the stream swallows what it gets: its reader has gone, or its disk is full."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+class _Answers:
+    """A stdout that is the owner's thread's alone; what other threads print goes to stderr.
+
+    Commands answer from one thread, plugins run in others: a `print` in a plugin must not stand in the JSON.
+    """
+
+    def __init__(self, answers: TextIO) -> None:
+        self._answers = answers
+        self._owner = threading.get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._answers if threading.get_ident() == self._owner else sys.stderr, name)
+
+
+@contextmanager
+def answers_of_this_thread() -> Generator[None]:
+    """Keeps stdout for the thread that enters."""
+    answers = sys.stdout
+    sys.stdout = cast("TextIO", _Answers(answers))
+    try:
+        yield
+    finally:
+        sys.stdout = answers
+
+
+def remark(text: str) -> None:
+    """Prints a line on stderr; when nobody can read it, the command goes on all the same."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+class Voice(logging.Handler):
+    """Says warnings and errors on stderr as the program's own words, and each sentence once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    @contextmanager
+    def of_the_program(self) -> Generator[None]:
+        """Hears every logger meanwhile."""
+        root = logging.getLogger()
+        root.addHandler(self)
+        try:
+            yield
+        finally:
+            root.removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Says what a room below warns of."""
+        self.say(record.getMessage())
+
+    def say(self, sentence: str) -> None:
+        """Says one sentence, unless it was said before: a plugin's fault is logged and then ends the command."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            remark(f"{PROGRAM}: {sentence}")

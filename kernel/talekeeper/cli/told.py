@@ -10,6 +10,7 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common
+from talekeeper.cli.screen import counted
 from talekeeper.story import Coordinate, Message, Record, Session
 
 
@@ -38,7 +39,7 @@ def session_json(session: Session) -> dict[str, Any]:
 def session_facts(session: Session) -> str:
     """The line under a session's title."""
     plugins = ", ".join(session.plugins) or "none"
-    size = f"{session.messages:,} messages on {session.branches} branches"
+    size = f"{counted(session.messages, 'message')} on {counted(session.branches, 'branch', 'branches')}"
     return f"{size}, head at {place(session.head)}; plugins: {plugins}"
 
 
@@ -78,7 +79,7 @@ def record_json(record: Record) -> dict[str, Any]:
         "revision": record.revision,
         "place": place(record.coordinate),
         "turn": record.turn if record.turn >= 0 else None,
-        "by_person": record.person,
+        "on_every_branch": record.person,
         "withdrawn": record.withdrawn,
         "forgotten": record.forgotten,
         "created": record.created,
@@ -89,7 +90,7 @@ def show_record(record: Record) -> None:
     """A record's version: its key and marks, then its properties, a line each."""
     marks = [f"revision {record.revision}", record.created[:16].replace("T", " ")]
     marks += [f"turn {record.turn}"] if record.turn >= 0 else []
-    marks += ["by hand"] if record.person else []
+    marks += ["on every branch"] if record.person else []
     marks += ["forgotten"] if record.forgotten else ["withdrawn"] if record.withdrawn else []
     click.echo(f"{click.style(screen.line(record.key), bold=True)}  {click.style(' · '.join(marks), dim=True)}")
     if record.value is not None:

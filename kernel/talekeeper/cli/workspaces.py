@@ -69,7 +69,8 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
         workspace = _found(home, name)
         sessions, messages = _counts(home, workspace)
         if not yes:
-            ask_twice(workspace.id, f"{sessions:,} sessions and {messages:,} messages", "name")
+            holding = f"{screen.counted(sessions, 'session')} and {screen.counted(messages, 'message')}"
+            ask_twice(workspace.id, holding, "name")
         home.story.delete_workspace(workspace.id)
     tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})
 

@@ -286,7 +286,7 @@ class Host:
 
     def _note(self, plugin: Plugin, reason: str) -> None:
         self._failed[plugin.id] = reason
-        _log.warning("%s did not load: %s", plugin.id, reason)
+        _log.warning("%s: %s", plugin.id, reason)
         # A home that cannot be written to still runs; the reason is then known to this process alone.
         with suppress(StoreError):
             self._story.write(

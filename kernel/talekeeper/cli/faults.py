@@ -1,0 +1,62 @@
+"""What ends a command early: the sentence for people, the object for programs, the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import takewhile
+from typing import Any
+
+import click
+
+from talekeeper.cli.encoding import json_text
+from talekeeper.cli.terminal import Voice
+from talekeeper.errors import TalekeeperError
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells give it: 128 and the number of the signal."""
+
+
+def report(fault: Exception, voice: Voice, *, as_json: bool = False) -> int:
+    """Says what went wrong on stderr, and with `as_json` as one object on stdout too; gives the exit code."""
+    sentence, code = _explained(fault)
+    # Somebody who cannot be told is told by the exit code.
+    with suppress(OSError):
+        if isinstance(fault, click.ClickException):
+            fault.show()
+        else:
+            voice.say(sentence)
+        if as_json:
+            click.echo(json_text({"error": _object(fault, sentence, code)}))
+    return code
+
+
+def asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether `--json` is among the options. Read off the words, for they may be what cannot be parsed."""
+    return "--json" in takewhile(lambda word: word != "--", arguments)
+
+
+def is_bug(fault: Exception) -> bool:
+    """Whether nothing a person did explains it."""
+    return not isinstance(fault, TalekeeperError | OSError | click.Abort | click.ClickException)
+
+
+def _explained(fault: Exception) -> tuple[str, int]:
+    """The sentence, and the exit code."""
+    if isinstance(fault, TalekeeperError):
+        return str(fault), fault.exit_code
+    if isinstance(fault, click.ClickException):
+        return fault.format_message(), fault.exit_code
+    if isinstance(fault, click.Abort):
+        return "interrupted; what was finished is kept", INTERRUPTED
+    if isinstance(fault, OSError):
+        name = f"{fault.filename}: " if fault.filename else ""
+        return f"{name}{(fault.strerror or str(fault)).lower()}", 2
+    return f"unexpected {type(fault).__name__}: {fault}; this is a bug, TALEKEEPER_STRICT=1 shows where", 2
+
+
+def _object(fault: Exception, sentence: str, code: int) -> dict[str, Any]:
+    parts = {"what": sentence, "where": "", "cure": ""}
+    if isinstance(fault, TalekeeperError):
+        parts = {"what": fault.what, "where": fault.where, "cure": fault.cure}
+    return {"kind": type(fault).__name__, "message": sentence, **parts, "exit_code": code}

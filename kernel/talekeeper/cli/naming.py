@@ -1,0 +1,40 @@
+"""One rule for all that names something on a command line: a name is not empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+# What may be empty is text: a title or a name can be taken away, a message and a question say so in their own words,
+# `--no-plugins=` leaves out all of them, and `rest` is read against options known later.
+_TEXTS = frozenset({"title", "label", "text", "query", "wordings", "no_plugins", "rest"})
+
+
+def refuse_empty(command: click.Command) -> click.Command:
+    """Lets a command, and those in it, refuse the empty string wherever it would name something; gives it back."""
+    for param in command.params:
+        if param.name not in _TEXTS and isinstance(param.type, click.types.StringParamType | click.Path):
+            param.type = _Named(param.type)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        refuse_empty(inner)
+    return command
+
+
+class _Named(click.ParamType[Any]):
+    """As `kind`, and not blank. `--home ""` would be the current folder, and `--session ""` any session."""
+
+    def __init__(self, kind: click.ParamType[Any]) -> None:
+        self._kind = kind
+        self.name = kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value that `kind` makes of it."""
+        if isinstance(value, str) and not value.strip():
+            self.fail("it is empty; give a name, or leave the option out", param, ctx)
+        return self._kind.convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """What `kind` proposes: files, folders."""
+        return self._kind.shell_complete(ctx, param, incomplete)
