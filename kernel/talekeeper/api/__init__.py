@@ -55,6 +55,7 @@ from talekeeper.plugins.offered import (
 )
 from talekeeper.search import RankedText, TermScore
 from talekeeper.story import ROOT, Coordinate
+from talekeeper.text import cut_graphemes, estimate_tokens, sentence_ends
 
 __all__ = [
     "ROOT",
@@ -108,5 +109,8 @@ __all__ = [
     "TurnView",
     "Use",
     "UserError",
+    "cut_graphemes",
+    "estimate_tokens",
     "hookimpl",
+    "sentence_ends",
 ]

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import Line, SettingKey
+from talekeeper.manifest.names import Line, Prose, SettingKey
 from talekeeper.manifest.points.point import Entry, Point, Scene
 from talekeeper.manifest.points.shared import names_once
 from talekeeper.manifest.table import Table, is_array
@@ -28,6 +28,9 @@ class Setting(Entry):
     ]
     default: Annotated[_Value, Field(description="The value where nobody has set one.")]
     label: Annotated[Line, Field(description="What the settings page calls it.")]
+    description: Annotated[Prose | None, Field(description="What it changes, and why its default is what it is.")] = (
+        None
+    )
     min: Annotated[float | None, Field(description="The lowest number allowed.")] = None
     max: Annotated[float | None, Field(description="The highest number allowed.")] = None
     choices: Annotated[
