@@ -1,6 +1,6 @@
 -- The schema of a new database, in order of names; made by scripts/make_store_schema.py.
 
-PRAGMA user_version = 5;
+PRAGMA user_version = 7;
 
 CREATE TABLE branch (
     workspace TEXT NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE job (
     details TEXT NOT NULL,
     fence INTEGER NOT NULL,
     created TEXT NOT NULL,
-    updated TEXT NOT NULL,
+    updated TEXT NOT NULL, covered_branch INTEGER,
     PRIMARY KEY (workspace, session, id),
     FOREIGN KEY (workspace, session, branch) REFERENCES branch (workspace, session, id)
 ) STRICT;
@@ -164,9 +164,11 @@ CREATE TABLE part (
     removals INTEGER NOT NULL, -- tombstones ever written
     layout INTEGER NOT NULL, -- raised when the set of segments changes
     stamp INTEGER NOT NULL, -- a random number written with every change: equal stamps, equal content
-    purge INTEGER NOT NULL, -- 1 while removed words must still be wiped out of segments
+    purge INTEGER NOT NULL, tokens TEXT NOT NULL DEFAULT '', -- 1 while removed words must still be wiped out of segments
     UNIQUE (workspace, session, preset)
 ) STRICT;
+
+CREATE INDEX part_tokens ON part (tokens);
 
 CREATE TABLE part_source (
     part INTEGER NOT NULL,

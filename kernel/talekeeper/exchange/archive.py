@@ -131,6 +131,7 @@ OF_SESSION = (
             "attempts": count,
             "did_work": flag,
             "covered_start covered_end": or_null(place),
+            "covered_branch": or_null(count),
             "reason": text,
             "not_before": or_null(time),
             "details": json_object,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from talekeeper.db import Tx
 from talekeeper.story.lineage import line_to
 from talekeeper.story.messages import COLUMNS, IS_STORY, NO_LIMIT, view
-from talekeeper.story.views import Address, Coordinate, Message
+from talekeeper.story.views import Address, Coordinate, Job, Message
 
 Ranges = list[tuple[int, int]]
 
@@ -15,9 +15,9 @@ def covered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | N
     line = line_to(address, at)
     rows = tx.rows(
         f"{line.sql} SELECT j.covered_start, j.covered_end FROM job j JOIN line "
-        "ON line.branch = j.branch AND j.range_end <= line.upto "
+        "ON line.branch = j.covered_branch AND j.covered_end <= line.upto "
         "WHERE j.workspace = ? AND j.session = ? AND j.plugin = ? AND j.kind = ? AND j.state = 'succeeded' "
-        "AND j.covered_start IS NOT NULL ORDER BY j.covered_start, j.covered_end",
+        "ORDER BY j.covered_start, j.covered_end",
         (*line.params, address.workspace, address.session, plugin, kind),
     )
     merged: Ranges = []
@@ -29,11 +29,25 @@ def covered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | N
     return merged
 
 
-def uncovered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, limit: int) -> list[Message]:
+def superseded(tx: Tx, address: Address, job: Job) -> bool:
+    """Whether a job of the same kind that ends further on along the head's lineage has succeeded."""
+    line = line_to(address, None)
+    row = tx.one(
+        f"{line.sql} SELECT 1 FROM job j JOIN line ON line.branch = j.branch AND j.range_end <= line.upto "
+        "WHERE j.workspace = ? AND j.session = ? AND j.plugin = ? AND j.kind = ? AND j.state = 'succeeded' "
+        "AND j.range_end > ? LIMIT 1",
+        (*line.params, address.workspace, address.session, job.plugin, job.kind, job.end),
+    )
+    return row is not None
+
+
+def uncovered(
+    tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, limit: int, *, hidden: bool = True
+) -> list[Message]:
     """The first story messages that no succeeded job covers, at most `limit`, up to the next covered one."""
     begin = 0
     for start, end in [*covered(tx, address, plugin, kind, at), (NO_LIMIT, NO_LIMIT)]:
-        found = story_messages(tx, address, at, begin, start - 1, limit)
+        found = story_messages(tx, address, at, begin, start - 1, limit, hidden=hidden)
         if found:
             return found
         begin = end + 1
@@ -41,14 +55,22 @@ def uncovered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate |
 
 
 def story_messages(
-    tx: Tx, address: Address, at: Coordinate | None, first: int, last: int, limit: int = NO_LIMIT
+    tx: Tx,
+    address: Address,
+    at: Coordinate | None,
+    first: int,
+    last: int,
+    limit: int = NO_LIMIT,
+    *,
+    hidden: bool = True,
 ) -> list[Message]:
     """Story messages at depths `first`..`last` of a lineage; of more than `limit` the shallowest."""
+    which = IS_STORY if hidden else f"{IS_STORY} AND m.hidden = 0"
     line = line_to(address, at, below=first - 1)
     rows = tx.rows(
         f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
         "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {IS_STORY} ORDER BY line.branch, m.depth LIMIT ?",
+        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {which} ORDER BY line.branch, m.depth LIMIT ?",
         (*line.params, address.workspace, address.session, first, first, last, limit),
     )
     return [view(row) for row in rows]

@@ -1,7 +1,8 @@
 """What becomes of records and jobs when a message they were made from is edited or deleted.
 
 A record whose range ends there is withdrawn where it stands and its job is due again; one that only covers the message
-stays, and is marked after an edit. A person's record has no range and is never touched.
+stays, and is marked after an edit. A job that is running and may have read the message begins again. A person's record
+has no range and is never touched.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Literal
 from talekeeper.db import Row, Tx
 from talekeeper.manifest.declared import Namespace
 from talekeeper.story.core import Core
-from talekeeper.story.ledger import reopen, reopen_ending_at
+from talekeeper.story.ledger import reopen, reopen_ending_at, reopen_running
 from talekeeper.story.lineage import branches_below
 from talekeeper.story.reading import BLANK, COLUMNS, STANDS_SOMEWHERE, view
 from talekeeper.story.views import Address, Coordinate, Record
@@ -29,6 +30,7 @@ def source_changed(core: Core, tx: Tx, address: Address, at: Coordinate, change:
         if record.derived is not None and record.derived.job:
             reopen(core, tx, address, record.derived.job, reason)
     reopen_ending_at(core, tx, address, at, reason)
+    reopen_running(core, tx, address, holding, at.depth, reason)
     if change == "edited":
         for record in _made_from(tx, address, holding, "r.range_start <= ? AND r.range_end > ?", (at.depth, at.depth)):
             _mark(tx, record)
@@ -47,20 +49,22 @@ def _withdraw(core: Core, tx: Tx, record: Record) -> None:
     namespace = Namespace(record.plugin, record.namespace, version=record.version)
     place = Target(namespace, record.scope, record.coordinate, record.coordinate, record.coordinate, person=False)
     write_version(core, tx, place, Version(record.key, BLANK, withdrawn=True), record)
+    # What is made from the new text may carry the same key against doubles.
+    tx.run(
+        "UPDATE record SET dedupe = NULL WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? "
+        "AND namespace = ? AND key = ? AND branch = ? AND depth = ? AND dedupe IS NOT NULL",
+        (*_name(record), record.coordinate.branch, record.coordinate.depth),
+    )
 
 
 def _mark(tx: Tx, record: Record) -> None:
-    scope = record.scope
     tx.run(
         "UPDATE record SET source_edited = 1 WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? "
         "AND namespace = ? AND key = ? AND revision = ?",
-        (
-            scope.workspace,
-            scope.preset,
-            scope.session,
-            record.plugin,
-            record.namespace,
-            record.key,
-            record.revision,
-        ),
+        (*_name(record), record.revision),
     )
+
+
+def _name(record: Record) -> tuple[str, ...]:
+    scope = record.scope
+    return scope.workspace, scope.preset, scope.session, record.plugin, record.namespace, record.key

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from talekeeper.db import Lease, Tx
-from talekeeper.errors import StoreError
+from talekeeper.errors import Conflict, StoreError
 from talekeeper.story import coverage, ledger
 from talekeeper.story.core import Core
 from talekeeper.story.coverage import Ranges
@@ -75,7 +75,8 @@ class Jobs:
     ) -> bool:
         """Ends an attempt; the job is due again after `after` seconds or a growing delay.
 
-        False when not even that could be written: the failure is then kept in `unrecorded`.
+        False when another worker has it now, or when not even that could be written: the failure is then kept in
+        `unrecorded`.
         """
         try:
             self._core.write(
@@ -84,9 +85,47 @@ class Jobs:
         except StoreError as error:
             if tx is not None:
                 raise
-            self.unrecorded.append(Unrecorded(address, job, reason, error.sentence()))
+            if not isinstance(error, Conflict):
+                self.keep(Unrecorded(address, job, reason, error.sentence()))
             return False
         return True
+
+    def release(
+        self, address: Address, job: str, lease: Lease, reason: str, *, after: float = 0.0, tx: Tx | None = None
+    ) -> Job:
+        """Puts a running job back, its attempt not counted; it is due again after `after` seconds."""
+        return self._core.write(
+            lambda tx: ledger.release(self._core, tx, address, job, lease, reason, after), tx, "put a job back"
+        )
+
+    def keep(self, failure: Unrecorded) -> None:
+        """Holds on to a failure that the store did not take; one of the same job that is there already gives way."""
+        self.ended(failure.address, failure.job)
+        self.unrecorded.append(failure)
+
+    def ended(self, address: Address, job: str) -> None:
+        """Lets go of what was kept of a job, whose end is written down now."""
+        self.unrecorded = [one for one in self.unrecorded if (one.address, one.job) != (address, job)]
+
+    def check(self, address: Address, job: str, lease: Lease, tx: Tx) -> None:
+        """Raises `Conflict` unless the job is still running for this worker; asked in the transaction of its writes."""
+        ledger.check(tx, address, job, lease)
+
+    def hasten(self, address: Address, *, tx: Tx | None = None) -> int:
+        """Makes what waits for its time due now, and gives how many jobs that are."""
+        return self._core.write(lambda tx: ledger.hasten(self._core, tx, address), tx, "hasten jobs")
+
+    def retry(self, address: Address, job: str | None = None, *, tx: Tx | None = None) -> list[Job]:
+        """Makes failed jobs due with all their attempts, or the one named unless it has succeeded or is running."""
+        return self._core.write(lambda tx: ledger.retry(self._core, tx, address, job), tx, "retry jobs")
+
+    def renew(
+        self, address: Address, plugin: str, kind: str, end: Coordinate, *, start: int, tx: Tx | None = None
+    ) -> Job:
+        """Notes work as `enqueue` does, and has it done again where it had ended."""
+        return self._core.write(
+            lambda tx: ledger.renew(self._core, tx, address, plugin, kind, end, start), tx, "note a job"
+        )
 
     def reopen(self, address: Address, job: str, reason: str, *, tx: Tx | None = None) -> None:
         """Makes a succeeded job due again and what it covered uncovered."""
@@ -99,6 +138,15 @@ class Jobs:
     def all(self, address: Address, *, tx: Tx | None = None) -> list[Job]:
         """The whole ledger of a session, in the order it was written."""
         return self._core.read(lambda tx: ledger.jobs(tx, address), tx)
+
+    def unfinished(self, workspace: str, *, tx: Tx | None = None) -> list[tuple[Address, Job]]:
+        """Every job of a workspace that has not ended well; those that were given up too."""
+        found = self._core.read(lambda tx: ledger.unfinished(tx, workspace), tx)
+        return [(Address(workspace, session), job) for session, job in found]
+
+    def superseded(self, address: Address, job: Job, *, tx: Tx | None = None) -> bool:
+        """Whether a later job of its kind on the head's lineage has succeeded."""
+        return self._core.read(lambda tx: coverage.superseded(tx, address, job), tx)
 
     def due_sessions(self, workspace: str, *, tx: Tx | None = None) -> list[Address]:
         """Sessions that may have work due, the longest waiting first."""
@@ -120,7 +168,8 @@ class Jobs:
         *,
         at: Coordinate | None = None,
         limit: int = 100,
+        hidden: bool = True,
         tx: Tx | None = None,
     ) -> list[Message]:
         """The first story messages not covered, in one stretch, at most `limit`."""
-        return self._core.read(lambda tx: coverage.uncovered(tx, address, plugin, kind, at, limit), tx)
+        return self._core.read(lambda tx: coverage.uncovered(tx, address, plugin, kind, at, limit, hidden=hidden), tx)

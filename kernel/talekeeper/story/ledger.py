@@ -11,7 +11,7 @@ from talekeeper.clock import iso
 from talekeeper.db import Lease, Row, Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import line_to
+from talekeeper.story.lineage import line_to, place_on
 from talekeeper.story.views import Address, Coordinate, Job, JobState
 
 MAX_ATTEMPTS = 6
@@ -27,6 +27,7 @@ _COLUMNS = (
 # In the words of the index `job_open`, or SQLite does not use it.
 _OPEN = "state IN ('pending', 'running', 'reopened', 'failed')"
 _MINE = "workspace = ? AND session = ? AND id = ?"
+_UNCOVERED = "covered_start = NULL, covered_end = NULL, covered_branch = NULL"
 
 
 def enqueue(core: Core, tx: Tx, address: Address, plugin: str, kind: str, end: Coordinate, start: int) -> Job:
@@ -124,10 +125,15 @@ def succeed(
     details: Mapping[str, Any],
 ) -> Job:
     """Ends a running job well; `covered` are the depths it need not be done for again."""
-    start, end = covered or (None, None)
-    document = dumps(details, "details")
-    _end(core, tx, address, job_id, lease, state="succeeded", did_work=int(did_work), covered_start=start,
-         covered_end=end, reason="", not_before=None, details=document)  # fmt: skip
+    done: dict[str, object] = {"did_work": int(did_work), "details": dumps(details, "details")}
+    if covered is not None:
+        start, end = covered
+        at = job(tx, address, job_id).coordinate
+        if not 0 <= start <= end <= at.depth:
+            raise ParameterError("covered", f"{start}..{end} is no range of messages up to the job's end, {at.depth}")
+        place = place_on(tx, address, at, end)
+        done |= {"covered_start": start, "covered_end": end, "covered_branch": place.branch}
+    _end(core, tx, address, job_id, lease, state="succeeded", reason="", not_before=None, **done)
     return job(tx, address, job_id)
 
 
@@ -146,14 +152,87 @@ def fail(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason
     return job(tx, address, job_id)
 
 
+def release(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason: str, after: float) -> Job:
+    """Puts a running job back as if it had not been claimed, due after `after` seconds."""
+    attempts = job(tx, address, job_id).attempts - 1
+    due = iso(core.clock.now() + timedelta(seconds=after)) if after else None
+    _end(core, tx, address, job_id, lease, state="pending", attempts=attempts, reason=reason[:_LONGEST_REASON],
+         not_before=due)  # fmt: skip
+    return job(tx, address, job_id)
+
+
+def check(tx: Tx, address: Address, job_id: str, lease: Lease) -> None:
+    """Raises `Conflict` unless the job is running for this lease: what it writes may be committed only then."""
+    lease.check(tx)
+    row = tx.one(
+        f"SELECT 1 FROM job WHERE {_MINE} AND state = 'running' AND fence = ?",
+        (address.workspace, address.session, job_id, lease.fence),
+    )
+    if row is None:
+        raise _lost(address, job_id)
+
+
+def hasten(core: Core, tx: Tx, address: Address) -> int:
+    """Makes every job that waits for its time due now; those that were given up are not among them."""
+    return tx.run(
+        f"UPDATE job SET not_before = NULL, updated = ? WHERE workspace = ? AND session = ? AND {_OPEN} "
+        "AND state <> 'running' AND attempts < ? AND not_before IS NOT NULL",
+        (core.now(), address.workspace, address.session, MAX_ATTEMPTS),
+    )
+
+
+def retry(core: Core, tx: Tx, address: Address, job_id: str | None) -> list[Job]:
+    """Makes failed jobs due with all their attempts, or the one named, failed, waiting or skipped; gives them."""
+    if job_id is None:
+        found = [one for one in jobs(tx, address) if one.state is JobState.FAILED]
+    else:
+        found = [job(tx, address, job_id)]
+    if any(one.state in {JobState.RUNNING, JobState.SUCCEEDED} for one in found):
+        raise Conflict(f"the job {job_id!r} has {found[0].state}", where=address.session, cure="it needs no retry")
+    for one in found:
+        _renew(core, tx, address, one.id)
+    return [job(tx, address, one.id) for one in found]
+
+
+def renew(core: Core, tx: Tx, address: Address, plugin: str, kind: str, end: Coordinate, start: int) -> Job:
+    """Notes work as `enqueue` does, and has it done again where it had ended."""
+    noted = enqueue(core, tx, address, plugin, kind, end, start)
+    if noted.state not in {JobState.PENDING, JobState.RUNNING}:
+        _renew(core, tx, address, noted.id)
+    return job(tx, address, noted.id)
+
+
+def _renew(core: Core, tx: Tx, address: Address, job_id: str) -> None:
+    tx.run(
+        f"UPDATE job SET state = 'pending', attempts = 0, not_before = NULL, {_UNCOVERED}, updated = ? WHERE {_MINE}",
+        (core.now(), address.workspace, address.session, job_id),
+    )
+
+
 def reopen(core: Core, tx: Tx, address: Address, job_id: str, reason: str) -> None:
     """Makes a succeeded job due again and its range uncovered; one in any other state is left alone."""
     _reopen_where(core, tx, address, reason, "id = ?", (job_id,))
 
 
 def reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reason: str) -> None:
-    """Reopens every succeeded job whose range ends at a message."""
-    _reopen_where(core, tx, address, reason, "branch = ? AND range_end = ?", (at.branch, at.depth))
+    """Reopens every succeeded job whose range, or what it covers, ends at a message."""
+    ends = "(branch = ? AND range_end = ? OR covered_branch = ? AND covered_end = ?)"
+    _reopen_where(core, tx, address, reason, ends, (at.branch, at.depth) * 2)
+
+
+def reopen_running(core: Core, tx: Tx, address: Address, holding: set[int], depth: int, reason: str) -> None:
+    """Takes running jobs from their worker when the message at `depth` is one they may have read.
+
+    `holding` are the branches whose lineages hold it. What such a job has not committed yet is refused.
+    """
+    rows = tx.rows(
+        f"SELECT id, branch FROM job WHERE workspace = ? AND session = ? AND {_OPEN} AND state = 'running' "
+        "AND range_end >= ?",
+        (address.workspace, address.session, depth),
+    )
+    for job_id, branch in rows:
+        if branch in holding:
+            _reopen_where(core, tx, address, reason, "id = ?", (job_id,), state=JobState.RUNNING)
 
 
 def due_sessions(tx: Tx, workspace: str, now: str) -> list[str]:
@@ -166,11 +245,29 @@ def due_sessions(tx: Tx, workspace: str, now: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def _reopen_where(core: Core, tx: Tx, address: Address, reason: str, where: str, params: tuple[object, ...]) -> None:
+def unfinished(tx: Tx, workspace: str) -> list[tuple[str, Job]]:
+    """Every job of a workspace that has not ended well, with its session; those that were given up too."""
+    rows = tx.rows(
+        f"SELECT j.session, {_COLUMNS} FROM job j WHERE j.workspace = ? AND j.{_OPEN} ORDER BY j.session, j.seq",
+        (workspace,),
+    )
+    return [(row[0], _view(row[1:])) for row in rows]
+
+
+def _reopen_where(
+    core: Core,
+    tx: Tx,
+    address: Address,
+    reason: str,
+    where: str,
+    params: tuple[object, ...],
+    *,
+    state: JobState = JobState.SUCCEEDED,
+) -> None:
     tx.run(
-        "UPDATE job SET state = 'reopened', attempts = 0, covered_start = NULL, covered_end = NULL, reason = ?, "
-        f"not_before = NULL, updated = ? WHERE workspace = ? AND session = ? AND state = 'succeeded' AND {where}",
-        (reason, core.now(), address.workspace, address.session, *params),
+        f"UPDATE job SET state = 'reopened', attempts = 0, {_UNCOVERED}, reason = ?, "
+        f"not_before = NULL, updated = ? WHERE workspace = ? AND session = ? AND state = ? AND {where}",
+        (reason, core.now(), address.workspace, address.session, state, *params),
     )
 
 
@@ -198,7 +295,11 @@ def _end(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, **colu
         (*columns.values(), core.now(), address.workspace, address.session, job_id, lease.fence),
     )
     if not touched:
-        raise Conflict(f"the job {job_id!r} is no longer this worker's", where=address.session)
+        raise _lost(address, job_id)
+
+
+def _lost(address: Address, job_id: str) -> Conflict:
+    return Conflict(f"the job {job_id!r} is no longer this worker's", where=address.session)
 
 
 def _view(row: Row) -> Job:

@@ -44,6 +44,11 @@ def upto(tx: Tx, address: Address, at: Coordinate | None) -> dict[int, int]:
     return dict(tx.rows(f"{line.sql} SELECT branch, upto FROM line", line.params))
 
 
+def place_on(tx: Tx, address: Address, at: Coordinate, depth: int) -> Coordinate:
+    """Where the message at a depth, not below `at`, of the lineage of `at` stands."""
+    return Coordinate(min(branch for branch, reach in upto(tx, address, at).items() if reach >= depth), depth)
+
+
 def fork_of(tx: Tx, address: Address, branch: int) -> Coordinate:
     """The coordinate a branch grows from; raises `NotFound`."""
     row = tx.one(

@@ -1,8 +1,9 @@
 """Records of plugins: versions at coordinates, read along a lineage, written together with their index entries.
 
 `at` is the coordinate a call reads from and writes at, the session's head when it is None; workspace and preset records
-have none. With `person` a write is a person's act: it holds on every branch and moving about does not undo it. Every
-method takes part in the caller's transaction when `tx` is given.
+have none. What is `derived` from messages stands at the last of them. With `person` a write is a person's act: it holds
+on every branch and moving about does not undo it. Every method takes part in the caller's transaction when `tx` is
+given.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ class Records:
     def __init__(self, core: Core) -> None:
         self._core = core
 
+    def new_key(self) -> str:
+        """A key that no record has."""
+        return self._core.ids.new()
+
     def put(
         self,
         namespace: Namespace,
@@ -71,7 +76,7 @@ class Records:
         check_name(key, "key")
 
         def put(tx: Tx) -> Record:
-            place = target(tx, namespace, scope, at, person=person)
+            place = target(tx, namespace, scope, at, person=person, derived=derived)
             before = reading.standing(tx, namespace, scope, place.line, key)
             if namespace.append_only and before is not None:
                 raise Conflict(
@@ -90,22 +95,23 @@ class Records:
         scope: Scope,
         value: object,
         *,
+        key: str | None = None,
         dedupe: str | None = None,
         at: Coordinate | None = None,
         person: bool = False,
         derived: Derived | None = None,
         tx: Tx | None = None,
     ) -> Record | None:
-        """Appends a record under a key of its own.
+        """Appends a record under a key of its own; `key` is one from `new_key`, for who has to know it before.
 
         None when one with the same `dedupe` is already on the lineage, or had been and was forgotten.
         """
         document = check_value(namespace, value)
         digest = None if dedupe is None else dedupe_digest(dedupe)
-        made = self._core.ids.new()
+        made = self._core.ids.new() if key is None else key
 
         def add(tx: Tx) -> Record | None:
-            place = target(tx, namespace, scope, at, person=person)
+            place = target(tx, namespace, scope, at, person=person, derived=derived)
             if digest is not None and is_written(tx, place, digest):
                 return None
             make_room(self._core, tx, place)

@@ -13,7 +13,7 @@ from talekeeper.search.passage import Kind
 from talekeeper.story import sessions
 from talekeeper.story.core import Core
 from talekeeper.story.declared import search_table
-from talekeeper.story.lineage import anchor, line_to
+from talekeeper.story.lineage import anchor, line_to, place_on
 from talekeeper.story.messages import at_place, between
 from talekeeper.story.passages import record_passage
 from talekeeper.story.reading import BLANK, IN_NAMESPACE, Page, counted, listed, namespace_params
@@ -30,7 +30,7 @@ _INSERT = (
 class Target:
     """Where a write goes: it is judged by the lineage `line` (None: the head's), which ends `here`, and stands `at`.
 
-    The two differ when a person writes.
+    The two differ when a person writes, and for what was made from messages before `here`.
     """
 
     namespace: Namespace
@@ -57,17 +57,36 @@ class Version:
     dedupe: str | None = None
 
 
-def target(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, *, person: bool) -> Target:
-    """Resolves the head and checks scope and coordinate; a person's write stands at the root, on every branch."""
+def target(
+    tx: Tx,
+    namespace: Namespace,
+    scope: Scope,
+    at: Coordinate | None,
+    *,
+    person: bool,
+    derived: Derived | None = None,
+) -> Target:
+    """Resolves the head and checks scope and coordinate.
+
+    A person's write stands at the root, on every branch; what was made from messages stands at the last of them.
+    """
     check_scope(namespace, scope)
     if not scope.session:
+        if derived is not None:
+            raise ParameterError("derived", f"{namespace.path} is of a {namespace.scope}, and that has no messages")
         sessions.workspace(tx, scope.workspace)
         return Target(namespace, scope, None, ROOT, ROOT, person)
     session = sessions.session(tx, Address(scope.workspace, scope.session))
     here = session.head if at is None else at
     if here != session.head:
         anchor(tx, session.address, here)
-    return Target(namespace, scope, None if here == session.head else here, here, ROOT if person else here, person)
+    line = None if here == session.head else here
+    if person:
+        return Target(namespace, scope, line, here, ROOT, person)
+    if derived is None:
+        return Target(namespace, scope, line, here, here, person)
+    _check_range(derived, here)
+    return Target(namespace, scope, line, here, place_on(tx, session.address, here, derived.end), person)
 
 
 def check_scope(namespace: Namespace, scope: Scope) -> None:
@@ -87,7 +106,6 @@ def write_version(core: Core, tx: Tx, target: Target, version: Version, before: 
     derived = version.derived
     if derived is None and before is not None and not target.person and not version.withdrawn:
         derived = before.derived
-    _check_range(target, derived)
     turn, turn_from = _turns(tx, target, derived, before)
     row = tx.one(
         f"SELECT max(r.revision) FROM record r WHERE {IN_NAMESPACE} AND r.key = ?", (*target.params, version.key)
@@ -153,8 +171,8 @@ def dedupe_digest(dedupe: str) -> str:
     return hashlib.blake2b(dedupe.encode(), digest_size=16).hexdigest()
 
 
-def _check_range(target: Target, derived: Derived | None) -> None:
-    if derived is not None and not 0 <= derived.start <= derived.end <= target.at.depth:
+def _check_range(derived: Derived, here: Coordinate) -> None:
+    if not 0 <= derived.start <= derived.end <= here.depth:
         raise ParameterError("derived", f"{derived.start}..{derived.end} is no range of messages up to this coordinate")
 
 
