@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from talekeeper.clock import Clock, SystemClock
 from talekeeper.context import Imported, Services, import_lore
@@ -89,10 +89,16 @@ class Home:
         return self.host.enabled(workspace)
 
     def import_lore(
-        self, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
+        self,
+        address: Address,
+        file: Path,
+        *,
+        stream: BinaryIO | None = None,
+        importer: str | None = None,
+        replace: bool = False,
     ) -> Imported:
         """See `context.import_lore`."""
-        return import_lore(self.services, address, file, importer=importer, replace=replace)
+        return import_lore(self.services, address, file, stream=stream, importer=importer, replace=replace)
 
     def close(self) -> None:
         """Brings the index in order, takes forgotten words out of every file, and closes.

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import lore, screen
 from talekeeper.cli.lore import Lore, Wish
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.errors import ImportFileError, InputError, ParameterError
-from talekeeper.exchange import ARCHIVE, FORMATS, Options, Report, Source, detect, import_file, restore_archive
+from talekeeper.errors import ImportFileError, TalekeeperError
+from talekeeper.exchange import (
+    ARCHIVE,
+    FORMATS,
+    GUESSED,
+    Options,
+    Report,
+    Source,
+    detect,
+    import_file,
+    opened,
+    restore_archive,
+)
 from talekeeper.story import Address
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-
-# What comes through a pipe is read twice; up to this much of it waits in memory, the rest on disk.
-_SPOOL = 8 * 1024 * 1024
 
 
 @click.command(epilog="Example:  talekeeper import chat.jsonl --player Ann")
@@ -52,9 +54,9 @@ def command(
     """Read conversations from files into sessions.
 
     JSON Lines ({id, session, speaker, text, time?, turn?, role?}), SillyTavern chats, transcripts ("Name: text") and
-    Talekeeper's own exports are told apart by their content; a file that is none of them goes to the plugins of the
-    session, which may read lorebooks and the like. Running an import again goes on where it ended. "-" reads what is
-    piped in.
+    Talekeeper's own exports are told apart by their content; a file that is none of them, or that a plugin of the
+    session reads by its name, goes to the plugins, which may read lorebooks and the like. Running an import again goes
+    on where it ended. "-" reads what is piped in.
     """
     wish = Wish(session, importer, replace)
     results: list[Report | Lore] = []
@@ -67,32 +69,38 @@ def command(
                 _show(results[-1])
     if options.as_json:
         screen.emit({"files": [_json(one) if isinstance(one, Report) else lore.as_json(one) for one in results]})
-    return 1 if any(one.error for one in results) else 0
+    return max((one.error.exit_code for one in results if one.error is not None), default=0)
 
 
 def _import(home: Home, options: Common, file: str, name: str | None, wanted: Options, wish: Wish) -> Report | Lore:
-    if wish.importer is not None:
-        if wanted.dry_run:
-            raise ParameterError("--dry-run", "plugins' importers cannot be tried without writing")
-        return lore.import_lore(home, options, file, wish)
-    with _opened(file) as stream:
-        source = Source(stream, file)
-        try:
-            name = name or detect(source, wanted.player)
-        except ImportFileError as fault:
-            return _import_other(home, options, file, wanted, wish, fault)
-        return _import_conversation(home, options, source, name, wanted)
-
-
-def _import_other(
-    home: Home, options: Common, file: str, wanted: Options, wish: Wish, fault: InputError
-) -> Report | Lore:
-    """A file that is no conversation: what the session's plugins make of it, else the sentence that says so."""
+    """One file; what is wrong with it is told in its place, and the others go on."""
     try:
-        other = None if wanted.dry_run else lore.instead_of_a_conversation(home, options, file, wish)
-    except InputError as refusal:
-        other, fault = None, refusal
-    return other or Report(file, "unknown", dry_run=wanted.dry_run, error=fault)
+        with opened(file) as stream:
+            return _import_stream(home, options, Source(stream, file), name, wanted, wish)
+    except TalekeeperError as fault:
+        return Report(file, name or wish.importer or "unknown", dry_run=wanted.dry_run, error=fault)
+
+
+def _import_stream(
+    home: Home, options: Common, source: Source, name: str | None, wanted: Options, wish: Wish
+) -> Report | Lore:
+    if wish.importer is not None:
+        return lore.import_lore(home, options, source, wish, dry_run=wanted.dry_run)
+    if name is not None:
+        return _import_conversation(home, options, source, name, wanted)
+    try:
+        name = detect(source, wanted.player)
+    except ImportFileError:
+        # A file that is no conversation: what plugins make of it, else the sentence that says so.
+        found = lore.instead_of_a_conversation(home, options, source, wish, dry_run=wanted.dry_run)
+        if found is None:
+            raise
+        return found
+    if name == GUESSED:
+        found = lore.instead_of_a_guess(home, options, source, wish, dry_run=wanted.dry_run)
+        if found is not None:
+            return found
+    return _import_conversation(home, options, source, name, wanted)
 
 
 def _import_conversation(home: Home, options: Common, source: Source, name: str, wanted: Options) -> Report:
@@ -104,17 +112,6 @@ def _import_conversation(home: Home, options: Common, source: Source, name: str,
         for session in report.sessions:
             home.host.ready(Address(wanted.workspace, session))
     return report
-
-
-@contextmanager
-def _opened(name: str) -> Generator[BinaryIO, None, None]:
-    if name != "-":
-        with Path(name).open("rb") as stream:
-            yield stream
-        return
-    with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
-        yield cast("BinaryIO", spool)
 
 
 def _show(report: Report | Lore) -> None:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common
 from talekeeper.cli.pick import session_of
-from talekeeper.errors import NotFound
+from talekeeper.context import importers_for
+from talekeeper.errors import InputError, NotFound
+from talekeeper.exchange import Source
+from talekeeper.story import Address
 
 if TYPE_CHECKING:
     from talekeeper.context import Imported
@@ -37,19 +40,42 @@ class Wish:
     replace: bool
 
 
-def import_lore(home: Home, options: Common, file: str, wish: Wish) -> Lore:
+def import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore:
     """Reads a file with a plugin's importer into a session; raises what that raises."""
+    if dry_run:
+        what = "a plugin's importer cannot be tried without writing"
+        raise InputError(what, where=source.name, cure="leave --dry-run away for it")
+    if wish.session is None and not home.story.sessions(options.workspace):
+        what = f"lore goes into a session, and the workspace {options.workspace!r} has none yet"
+        raise NotFound(what, where=source.name, cure="talekeeper sessions new NAME makes one; then import again")
     session = session_of(home, options, wish.session)
-    imported = home.import_lore(session.address, Path(file), importer=wish.importer, replace=wish.replace)
-    return Lore(file, session.id, imported)
+    imported = home.import_lore(
+        session.address, Path(source.name), stream=source.stream, importer=wish.importer, replace=wish.replace
+    )
+    return Lore(source.name, session.id, imported)
 
 
-def instead_of_a_conversation(home: Home, options: Common, file: str, wish: Wish) -> Lore | None:
-    """The same for a file that is no conversation; None when there is no session or no plugin to take it."""
+def instead_of_a_conversation(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore | None:
+    """The same for a file that is no conversation; None when no plugin reads files of its name."""
+    return import_lore(home, options, source, wish, dry_run=dry_run) if _claims(home, options, source, wish) else None
+
+
+def instead_of_a_guess(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore | None:
+    """The same for a file that may be a conversation; of several importers that read such files none is preferred."""
+    claims = _claims(home, options, source, wish)
+    if len(claims) > 1:
+        what = f"{' and '.join(claims)} read files of this name, and it may be a transcript as well"
+        raise InputError(what, where=source.name, cure="choose with --importer PLUGIN/ID or --format transcript")
+    return import_lore(home, options, source, wish, dry_run=dry_run) if claims else None
+
+
+def _claims(home: Home, options: Common, source: Source, wish: Wish) -> list[str]:
+    """The importers that read files of this name, in the session meant or, while there is none, in the workspace."""
+    name = Path(source.name).name
     try:
-        return import_lore(home, options, file, wish) if file != "-" else None
+        return importers_for(home.services, session_of(home, options, wish.session).address, name)
     except NotFound:
-        return None
+        return importers_for(home.services, Address(options.workspace, ""), name)
 
 
 def show(lore: Lore) -> None:

@@ -7,6 +7,7 @@ differs is kept as it is unless replacing is asked for, and one that was withdra
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,6 @@ from talekeeper.context.running import bind, working
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.errors import (
-    ImportFileError,
     InputError,
     LimitReached,
     NotFound,
@@ -27,6 +27,7 @@ from talekeeper.errors import (
     PluginError,
     UserError,
 )
+from talekeeper.exchange import opened
 from talekeeper.manifest.declared import Namespace
 from talekeeper.manifest.package import matches
 from talekeeper.plugins import Call
@@ -61,12 +62,17 @@ class Imported:
 
 
 def importers_for(services: Services, address: Address, name: str) -> list[str]:
-    """`plugin/importer` of every working plugin's importer whose patterns match a file name, in the plugins' order."""
-    services.host.ready(address)
-    roster = services.host.roster(session=services.story.session(address))
+    """`plugin/importer` of every working plugin's importer whose patterns match a file name, in the plugins' order.
+
+    An address without a session stands for those that work in the workspace.
+    """
+    session = None
+    if address.session:
+        services.host.ready(address)
+        session = services.story.session(address)
     return [
         f"{plugin.id}/{entry['id']}"
-        for plugin in roster.working
+        for plugin in services.host.roster(address.workspace, session).working
         for entry in plugin.declared.contributes.get("importers", ())
         if any(matches(name.casefold(), pattern.casefold()) for pattern in entry["match"])
     ]
@@ -78,13 +84,15 @@ def run_importer(
     path: str,
     file: Path,
     *,
+    stream: BinaryIO | None = None,
     replace: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Reads `file` with the importer `plugin/importer`; what is written is a person's act and holds on every branch.
 
-    `progress` is told how many records the file has given. Raises as `run_command` does, ImportFileError for a file
-    that cannot be opened, and LimitReached; what was read before stays.
+    `stream` is its content where it is open already, as what came through a pipe is. `progress` is told how many
+    records the file has given. Raises as `run_command` does, ImportFileError for a file that cannot be opened, and
+    LimitReached; what was read before stays.
     """
     plugin, name = working(services, address, path, "importers")
     function: Importer = services.host.functions(plugin)["importers", name]
@@ -93,9 +101,10 @@ def run_importer(
     report = Imported(path)
     call = Call(plugin.id, f"importer {name}", services.host.guard.deadlines.importer)
     writer = _Writer(bound, report, replace=replace)
-    with _opened(file) as opened:
+    with opened(str(file)) if stream is None else nullcontext(stream) as content:
+        content.seek(0)
         steps = services.host.guard.iterate(
-            call, lambda: map(partial(_checked, bound), function(context, opened, report)), context
+            call, lambda: map(partial(_checked, bound), function(context, content, report)), context
         )
         batch: list[Record] = []
         try:
@@ -112,17 +121,24 @@ def run_importer(
 
 
 def import_lore(
-    services: Services, address: Address, file: Path, *, importer: str | None = None, replace: bool = False
+    services: Services,
+    address: Address,
+    file: Path,
+    *,
+    stream: BinaryIO | None = None,
+    importer: str | None = None,
+    replace: bool = False,
 ) -> Imported:
     """Reads a file with `plugin/importer`, or with the first of the session's importers that does not refuse it.
 
-    Raises `NotFound` when no plugin that works there claims such files, else what the importer raises.
+    `stream` is its content where it is open already. Raises `NotFound` when no plugin that works there claims such
+    files, else what the importer raises.
     """
     names = [importer] if importer else importers_for(services, address, file.name)
     refusals: list[str] = []
     for name in names:
         try:
-            return run_importer(services, address, name, file, replace=replace)
+            return run_importer(services, address, name, file, stream=stream, replace=replace)
         except UserError as refusal:
             refusals.append(f"{name} says {refusal.what}")
     if not refusals:
@@ -190,12 +206,3 @@ def _checked(bound: Bound, given: Any) -> Record:
         raise PluginError(f"it yields {type(given).__name__}, where a Record is expected")
     bound.own(given.namespace)
     return Record(str(given.namespace), str(given.key), plain(dict(given.value), limit=VALUE_BYTES))
-
-
-def _opened(file: Path) -> BinaryIO:
-    try:
-        if file.exists() and not file.is_file():
-            raise ImportFileError(str(file), None, "it is no regular file")
-        return file.open("rb")
-    except OSError as error:
-        raise ImportFileError(str(file), None, f"it cannot be opened: {error.strerror}") from error

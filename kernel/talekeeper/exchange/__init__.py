@@ -4,11 +4,12 @@ Reading: bytes → `lines` → a reader of one format → `Entry` → `importer`
 Writing: story → `archive` (everything, to be imported again) or `render` (one lineage, for SillyTavern or for people).
 """
 
-from talekeeper.exchange.detect import ARCHIVE, FORMATS, detect
+from talekeeper.exchange.detect import ARCHIVE, FORMATS, GUESSED, detect
 from talekeeper.exchange.dump import write_archive
 from talekeeper.exchange.entry import Entry, Notes
 from talekeeper.exchange.importer import Progress, import_file
 from talekeeper.exchange.lines import Source
+from talekeeper.exchange.opening import STDIN, opened, read_text
 from talekeeper.exchange.render import markdown, siblings_of, sillytavern
 from talekeeper.exchange.report import Options, Report, SessionCount
 from talekeeper.exchange.restore import restore_archive, sweep_leftovers
@@ -16,6 +17,8 @@ from talekeeper.exchange.restore import restore_archive, sweep_leftovers
 __all__ = [
     "ARCHIVE",
     "FORMATS",
+    "GUESSED",
+    "STDIN",
     "Entry",
     "Notes",
     "Options",
@@ -26,6 +29,8 @@ __all__ = [
     "detect",
     "import_file",
     "markdown",
+    "opened",
+    "read_text",
     "restore_archive",
     "siblings_of",
     "sillytavern",

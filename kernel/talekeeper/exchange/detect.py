@@ -16,6 +16,8 @@ Reader = Callable[[Source, Notes, str | None], Iterator[Entry]]
 
 READERS: dict[str, Reader] = {"jsonl": read_jsonl, "sillytavern": read_sillytavern, "transcript": read_transcript}
 ARCHIVE = "talekeeper"
+GUESSED = "transcript"
+"""The format that has no mark of its own: any text may look like it."""
 FORMATS = (*READERS, ARCHIVE)
 
 # A transcript may open with a page of narration; prose and program text, too, have a colon here and there.
@@ -37,7 +39,7 @@ def detect(source: Source, player: str | None = None) -> str:
         looked_at = [first, *islice(lines, _LINES_LOOKED_AT)]
         spoken = sum(speaker_line(line.text, known) is not None for line in looked_at)
         if spoken >= max(1, _LEAST_SPOKEN * len(looked_at)):
-            return "transcript"
+            return GUESSED
     finally:
         source.stream.seek(0)
     return source.fail(first.number, "no conversation: no line reads `Name: text` and none is JSON", _CURE)

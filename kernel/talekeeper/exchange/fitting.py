@@ -36,8 +36,6 @@ class SessionFit:
             "message": self._message,
             "message_text": self._message_text,
             "job": self._job,
-            "use": self._known_branch,
-            "decision": self._known_branch,
             "record": self._record,
             "use": self._standing,
             "decision": self._standing,
@@ -140,6 +138,9 @@ class SessionFit:
             self._refuse(row, "range_start", "is behind the range's end")
         if (row.values["covered_start"] is None) != (row.values["covered_end"] is None):
             self._refuse(row, "covered_end", "is given without the other end, or missing")
+        branch, depth = row.values["covered_branch"], row.values["covered_end"]
+        if (branch is None) != (depth is None) or (branch is not None and not self._stands(branch, depth)):
+            self._refuse(row, "covered_branch", "names a place where nothing stands")
 
     def _record(self, row: Row) -> None:
         if row.values["preset"]:

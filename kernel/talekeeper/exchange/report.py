@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from talekeeper.errors import InputError
+from talekeeper.errors import TalekeeperError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Report:
     dry_run: bool = False
     sessions: dict[str, SessionCount] = field(default_factory=dict[str, SessionCount])
     notes: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    error: InputError | None = None
+    error: TalekeeperError | None = None
 
     @property
     def imported(self) -> int:
