@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from talekeeper.context.lifetime import Lifetime
+from talekeeper.context.pending import Batch, Pending, Source, Step
 from talekeeper.context.services import Services
+from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PermissionDenied
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, PluginManifest
+from talekeeper.plugins.border import TurnView
 from talekeeper.story import Coordinate, Scope, Session, scope_of
+from talekeeper.story import Record as Stored
 
 _log = logging.getLogger("talekeeper.plugins")
 
 
 @dataclass(frozen=True, slots=True)
+class InTurn:
+    """The turn a tool or segment is called in. `refused` is why it may not write, empty when it may.
+
+    What it writes goes into `pending`, under `source`.
+    """
+
+    view: TurnView
+    pending: Pending
+    source: Source
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
-    """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch."""
+    """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch.
+
+    `turn` is there in a tool or segment: its writes wait for the turn's commit, and its reads see them.
+    """
 
     services: Services
     manifest: PluginManifest
@@ -25,6 +46,7 @@ class Bound:
     life: Lifetime
     at: Coordinate | None = None
     person: bool = False
+    turn: InTurn | None = None
 
     def own(self, name: str) -> Namespace:
         """A namespace to write; raises `PermissionDenied` for any but the plugin's declared ones."""
@@ -49,6 +71,27 @@ class Bound:
         if namespace.scope == "preset" and not self.session.preset:
             raise NotFound(f"{namespace.path} belongs to a preset, and this session has none")
         return scope_of(namespace, self.session)
+
+    def seen(self, namespace: Namespace, scope: Scope) -> tuple[Stored, ...] | None:
+        """Every live record of a namespace that this turn has written to, oldest first; else None."""
+        return None if self.turn is None else self.turn.pending.seen(namespace, scope)
+
+    def check_writing(self) -> None:
+        """Raises `PermissionDenied` for a tool that does not declare that it writes."""
+        if self.turn is not None and self.turn.refused:
+            raise self._denied(self.turn.refused, 'give the tool effects = "write" in plugin.toml')
+
+    def write(self, steps: Sequence[Step]) -> None:
+        """Applies a batch, in one transaction, or holds it for the turn's commit."""
+        if self.turn is not None:
+            self.turn.pending.take(Batch(self.manifest.id, self.turn.source, tuple(steps)))
+            return
+
+        def run(tx: Tx) -> None:
+            for step in steps:
+                step.run(tx, self.at)
+
+        self.services.story.write(run, name=f"a batch of {self.manifest.id}")
 
     def _others(self, name: str) -> Namespace:
         plugin_id, _, bare = name.partition("/")

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from talekeeper.context.bound import Bound
+from talekeeper.context.pending import Step
 from talekeeper.db import Tx
+from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
 from talekeeper.plugins.border import Json, Record
 from talekeeper.plugins.frozen import frozen, plain
 from talekeeper.plugins.offered import Order
+from talekeeper.story import Coordinate
 from talekeeper.story import Record as Stored
 from talekeeper.story.validation import check_value
 
 VALUE_BYTES = 4 * 1024 * 1024
 """The most one record may take; a whole scene is under 10 KiB."""
+
+MOST = 1_000
+"""Records a list gives at most."""
 
 
 class NamespaceRecords:
@@ -29,12 +36,18 @@ class NamespaceRecords:
     def get(self, key: str) -> Record | None:
         """The live record of this key."""
         self._bound.life.check()
+        written = self._written()
+        if written is not None:
+            return next((shown(record) for record in written if record.key == key), None)
         found = self._bound.services.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
         return None if found is None else shown(found)
 
     def list(self, *, after: str | None = None, limit: int = 100, order: Order = "oldest") -> tuple[Record, ...]:
         """At most `limit` live records."""
         self._bound.life.check()
+        written = self._written()
+        if written is not None:
+            return tuple(shown(record) for record in page(written, after, limit, order, self._namespace.path))
         records = self._bound.services.story.records
         found = records.list(self._namespace, self._scope, at=self._bound.at, after=after, limit=limit, order=order)
         return tuple(shown(record) for record in found)
@@ -42,7 +55,13 @@ class NamespaceRecords:
     def count(self) -> int:
         """How many live records there are."""
         self._bound.life.check()
+        written = self._written()
+        if written is not None:
+            return len(written)
         return self._bound.services.story.records.count(self._namespace, self._scope, at=self._bound.at)
+
+    def _written(self) -> tuple[Stored, ...] | None:
+        return self._bound.seen(self._namespace, self._scope)
 
 
 class Records:
@@ -59,6 +78,7 @@ class Records:
     def batch(self) -> Generator[Writes]:
         """Applies what its block collects when the block ends well, in one transaction."""
         self._bound.life.check()
+        self._bound.check_writing()
         writes = Writes(self._bound)
         yield writes
         writes.apply()
@@ -69,43 +89,44 @@ class Writes:
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
-        self._steps: list[Callable[[Tx], object]] = []
+        self._steps: list[Step] = []
 
     def put(self, namespace: str, key: str, value: Mapping[str, Json]) -> None:
         """Writes the record of this key."""
         own, kept = self._checked(namespace, value)
-        records, scope, bound = self._bound.services.story.records, self._bound.scope(own), self._bound
-        self._steps.append(lambda tx: records.put(own, scope, key, kept, at=bound.at, person=bound.person, tx=tx))
+        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
+        self._step(own, lambda tx, at: records.put(own, scope, key, kept, at=at, person=person, tx=tx))
 
     def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "") -> None:
         """Appends a record."""
         own, kept = self._checked(namespace, value)
-        records, scope, bound = self._bound.services.story.records, self._bound.scope(own), self._bound
-        self._steps.append(
-            lambda tx: records.add(own, scope, kept, dedupe=dedupe or None, at=bound.at, person=bound.person, tx=tx)
+        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
+        key = records.new_key()
+        self._step(
+            own,
+            lambda tx, at: records.add(own, scope, kept, key=key, dedupe=dedupe or None, at=at, person=person, tx=tx),
         )
 
     def withdraw(self, namespace: str, key: str) -> None:
         """Hides the record."""
         own = self._own(namespace)
-        records, scope, bound = self._bound.services.story.records, self._bound.scope(own), self._bound
-        self._steps.append(lambda tx: records.withdraw(own, scope, key, at=bound.at, person=bound.person, tx=tx))
+        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
+        self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, tx=tx))
 
     def forget(self, namespace: str, key: str) -> None:
         """Blanks the record."""
         own = self._own(namespace)
         records, scope = self._bound.services.story.records, self._bound.scope(own)
-        self._steps.append(lambda tx: records.forget(own, scope, key, tx=tx))
+        self._step(own, lambda tx, _: records.forget(own, scope, key, tx=tx))
 
     def apply(self) -> None:
         """Called once, at the end of the block."""
         if self._steps:
             with self._bound.life.held():
-                self._bound.services.story.write(self._run, name=f"a batch of {self._bound.manifest.id}")
+                self._bound.write(self._steps)
 
-    def _run(self, tx: Tx) -> None:
-        for step in self._steps:
-            step(tx)
+    def _step(self, own: Namespace, run: Callable[[Tx, Coordinate | None], object]) -> None:
+        self._steps.append(Step(own, self._bound.scope(own), run))
 
     def _own(self, namespace: str) -> Namespace:
         self._bound.life.check()
@@ -117,6 +138,27 @@ class Writes:
         kept = plain(value, limit=VALUE_BYTES)
         check_value(own, kept)
         return own, kept
+
+
+def page(records: Sequence[Stored], after: str | None, limit: int, order: Order, where: str) -> Sequence[Stored]:
+    """What `Records.list` of the store gives of records that are at hand, oldest first."""
+    if not 1 <= limit <= MOST:
+        raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {MOST}")
+    if order not in {"oldest", "newest", "key"}:
+        raise ParameterError("order", f"{order!r} is not an order", cure="use oldest, newest, key")
+    found = sorted(records, key=lambda record: record.key) if order == "key" else list(records)
+    if order == "newest":
+        found.reverse()
+    if after is None:
+        return found[:limit]
+    keys = [record.key for record in found]
+    if order == "key":
+        start = bisect_right(keys, after)
+    elif after in keys:
+        start = keys.index(after) + 1
+    else:
+        raise NotFound(f"there is no record {after!r} to go on after", where=where)
+    return found[start : start + limit]
 
 
 def shown(record: Stored) -> Record:

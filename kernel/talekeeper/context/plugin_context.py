@@ -10,7 +10,7 @@ from talekeeper.context.bound import Bound
 from talekeeper.context.data import Records
 from talekeeper.context.reading import StoryHistory, StorySearch, session_view
 from talekeeper.plugins import Plugin
-from talekeeper.plugins.border import Json
+from talekeeper.plugins.border import Json, TurnView
 from talekeeper.plugins.offered import SessionView
 
 
@@ -25,6 +25,7 @@ class CallContext:
         self._data = Records(bound)
         self._history = StoryHistory(bound)
         self._search = StorySearch(bound)
+        self._turn = None if bound.turn is None else bound.turn.view
         self._clock = services.clock
         self._log = logging.getLogger(f"talekeeper.plugin.{plugin.id}")
 
@@ -52,6 +53,11 @@ class CallContext:
     def search(self) -> StorySearch:
         """Terms, ranking and memory-search."""
         return self._search
+
+    @property
+    def turn(self) -> TurnView | None:
+        """The turn a tool or segment is called in."""
+        return self._turn
 
     @property
     def clock(self) -> Clock:

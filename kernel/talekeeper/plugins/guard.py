@@ -39,6 +39,7 @@ class Deadlines:
     """Seconds a call may take. An importer's is for each step from one record to the next."""
 
     load: float = 10.0
+    segment: float = 1.0
     tool: float = 10.0
     command: float = 120.0
     importer: float = 10.0

@@ -89,7 +89,7 @@ class Records:
 
         return self._core.write(put, tx, "put a record")
 
-    def add(
+    def add(  # noqa: PLR0913 - each is a column of the record, and all but three have a default
         self,
         namespace: Namespace,
         scope: Scope,
