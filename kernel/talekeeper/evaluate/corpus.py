@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from talekeeper.evaluate.sets import QuestionSet
-from talekeeper.exchange import Notes, Options, Source, import_file
+from talekeeper.exchange import Notes, Options, Source, import_file, opened
 from talekeeper.exchange.jsonl import read_jsonl
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace, SearchTable
@@ -33,7 +33,7 @@ def load(home: Home, question_set: QuestionSet) -> None:
 
 
 def _load_messages(home: Home, question_set: QuestionSet) -> None:
-    with question_set.corpus.open("rb") as stream:
+    with opened(str(question_set.corpus)) as stream:
         source = Source(stream, str(question_set.corpus))
         report = import_file(home.story, source, "jsonl", Options(workspace_of(question_set)), lambda _: None)
     if report.error is not None:
@@ -51,7 +51,7 @@ def _load_records(home: Home, question_set: QuestionSet) -> None:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
-    with path.open("rb") as stream:
+    with opened(str(path)) as stream:
         for entry in read_jsonl(Source(stream, str(path)), Notes()):
             yield entry.session or path.parent.name, entry.draft
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from talekeeper.db import NotJson, parse
 from talekeeper.errors import ImportFileError, NotFound
-from talekeeper.exchange import Source
+from talekeeper.exchange import Source, opened, read_text
 
 Unit = Literal["message", "record"]
 _UNITS: dict[str, Unit] = {"message": "message", "record": "record"}
@@ -60,8 +60,8 @@ def read_set(folder: Path) -> QuestionSet:
 
 def _unit(path: Path) -> Unit:
     try:
-        about: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError as fault:
+        about: Any = parse(read_text(str(path))) if path.exists() else {}
+    except NotJson as fault:
         raise ImportFileError(str(path), None, f"not JSON: {fault}") from fault
     unit = cast("dict[str, Any]", about).get("unit", "message") if isinstance(about, dict) else None
     if unit not in _UNITS:
@@ -71,7 +71,7 @@ def _unit(path: Path) -> Unit:
 
 def _questions(path: Path) -> Iterator[Question]:
     seen: set[str] = set()
-    with path.open("rb") as stream:
+    with opened(str(path)) as stream:
         source = Source(stream, str(path))
         for line in source.lines():
             if not line.text.strip():
