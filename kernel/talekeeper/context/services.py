@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from talekeeper.clock import Clock
+from talekeeper.models import NO_MODELS, Models
 from talekeeper.plugins import Host
 from talekeeper.search import Index
 from talekeeper.story import Story
+from talekeeper.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the rooms below offer, of one home."""
+    """What the rooms below offer, of one home. Without a `trace` nothing is reported."""
 
     story: Story
     index: Index
     host: Host
     clock: Clock
+    models: Models = NO_MODELS
+    trace: Trace | None = None

@@ -1,8 +1,8 @@
 """Every call into a plugin's code goes through here: a thread of its own, a deadline, and no exception that escapes.
 
 This module and its `workers` are the only ones that run plugin code. Faults are counted per plugin: three in a row
-suspend it for the process. What a plugin raises on purpose (`Retry`, `Skip`, `UserError`) and what the store refuses
-passes through and is no fault.
+suspend it for the process. What a plugin raises on purpose (`Retry`, `Skip`, `UserError`), what the store refuses and
+what becomes of a model's call passes through and is no fault.
 """
 
 from __future__ import annotations
@@ -16,14 +16,24 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from talekeeper.db import ensure_outside_write
-from talekeeper.errors import HeldAcrossCall, PluginError, Retry, Skip, StoreError, UserError
+from talekeeper.errors import (
+    Cancelled,
+    HeldAcrossCall,
+    ModelError,
+    PluginError,
+    Retry,
+    Skip,
+    StoreError,
+    UserError,
+)
 from talekeeper.plugins.workers import Outcome, Stream, run, start
 
 FAULTS_TO_SUSPEND = 3
 
 _log = logging.getLogger("talekeeper.plugins")
 _T = TypeVar("_T")
-_PASSED_THROUGH = (Retry, Skip, UserError, StoreError, HeldAcrossCall)
+_PASSED_THROUGH = (Retry, Skip, UserError, StoreError, ModelError, Cancelled, HeldAcrossCall)
+_LEAST_WAIT = 0.05  # seconds; while a model is waited for, the rest of a deadline does not shrink
 
 
 class Closable(Protocol):
@@ -42,17 +52,27 @@ class Deadlines:
     segment: float = 1.0
     tool: float = 10.0
     command: float = 120.0
+    job: float = 120.0
     importer: float = 10.0
     migration: float = 10.0
 
 
+def _never_away() -> float:
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: whose code, what it is in words (`command check`), how many seconds it may take."""
+    """One call: whose code, what it is in words (`command check`), how many seconds it may take.
+
+    `away` says how many of the seconds so far were not the plugin's own: a model was waited for, within that call's own
+    limits.
+    """
 
     plugin: str
     what: str
     seconds: float
+    away: Callable[[], float] = _never_away
 
 
 class Guard:
@@ -80,8 +100,11 @@ class Guard:
         started = time.monotonic()
         outcome = Outcome()
         start(call.plugin, call.what, lambda: run(function, outcome))
-        finished = outcome.done.wait(call.seconds)
-        _end(context)
+        try:
+            finished = _finished(call, outcome, started)
+        finally:
+            # Also when the one who waits is interrupted: what the code still does then changes nothing.
+            _end(context)
         _log.debug("%s: %s took %.3f s", call.plugin, call.what, time.monotonic() - started)
         if not finished:
             raise self._overrun(call)
@@ -152,6 +175,16 @@ class Guard:
             self._faults[plugin] = self._faults.get(plugin, 0) + 1
             if self._faults[plugin] >= FAULTS_TO_SUSPEND:
                 self._suspended[plugin] = f"suspended after {FAULTS_TO_SUSPEND} failures in a row, the last: {reason}"
+
+
+def _finished(call: Call, outcome: Outcome, started: float) -> bool:
+    """Whether the call ended within its time."""
+    while True:
+        left = call.seconds + call.away() - (time.monotonic() - started)
+        if left <= 0:
+            return outcome.done.is_set()
+        if outcome.done.wait(max(left, _LEAST_WAIT)):
+            return True
 
 
 def _end(context: Closable | None) -> None:
