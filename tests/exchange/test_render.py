@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from talekeeper.exchange import Report, markdown, siblings_of, sillytavern
-from talekeeper.story import Address, Story
+from talekeeper.story import Address, Draft, Message, Story
 
 RunImport = Callable[..., Report]
 
@@ -87,3 +90,43 @@ def test_markdown_has_a_heading_a_turn_and_a_name_a_message(run_import: RunImpor
         "# The Inn\n\n## Turn 0\n\nNight.\n\n## Turn 1\n\n**user:** *I knock.*\n\n**Mira:** Come in.\n\nSit.\n"
         "\n## Turn 2\n\n**user:** Thanks."
     )
+
+
+TEXT = st.text(st.characters(exclude_characters="{\0", exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
+    str.strip
+)
+DRAFT = st.builds(
+    lambda role, text, others: Draft(role, text, "Ann" if role == "player" else "Mira", takes=others),
+    st.sampled_from(["player", "narrator"]),
+    TEXT,
+    st.lists(TEXT, max_size=2, unique=True).map(lambda texts: tuple(Draft("narrator", text, "Mira") for text in texts)),
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(drafts=st.lists(DRAFT, min_size=1, max_size=5))
+def test_any_lineage_comes_back_from_a_sillytavern_file_with_its_takes(
+    story: Story, run_import: RunImport, drafts: list[Draft]
+) -> None:
+    old, new = Address("default", "old"), Address("default", "new")
+    story.create_session("default", session_id="old")
+    # Takes of one text are one take.
+    story.append(old, [replace(d, takes=tuple(t for t in d.takes if t.text != d.text)) for d in drafts])
+
+    run_import("\n".join(map(json.dumps, exported(story, "old"))), "new.jsonl")
+
+    try:
+        assert shape(story, new) == shape(story, old)
+    finally:
+        for address in (old, new):
+            story.delete_session(address)
+
+
+def shape(story: Story, address: Address) -> list[tuple[str, str, str, set[str]]]:
+    forks = {branch.id: branch.fork for branch in story.branches(address)}
+    siblings = siblings_of(story.all_messages(address), forks)
+
+    def one(message: Message) -> tuple[str, str, str, set[str]]:
+        return message.role, message.speaker, message.text, {take.text for take in siblings[message.coordinate]}
+
+    return [one(message) for message in story.messages(address)]

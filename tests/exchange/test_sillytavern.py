@@ -85,3 +85,65 @@ def test_a_line_that_is_neither_is_noted(read: Callable[..., Any], lines_of: Cal
 def test_a_bad_swipe_names_its_line(read: Callable[..., Any], lines_of: Callable[..., str]) -> None:
     with pytest.raises(ImportFileError, match=r"chat\.txt:2: `swipes` must be a list of texts"):
         read("sillytavern", lines_of(HEADER, {**GREETING, "swipes": [5]}))
+
+
+def test_macros_are_filled_in_from_the_header_in_the_swipes_too(
+    read: Callable[..., Any], lines_of: Callable[..., str]
+) -> None:
+    message = {
+        **GREETING,
+        "mes": "{{char}} waves at {{ User }}.",
+        "swipes": ["{{user}}, sit!", "{{char}} waves at {{ User }}."],
+        "swipe_id": 1,
+    }
+
+    draft = read("sillytavern", lines_of(HEADER, message)).entries[0].draft
+
+    assert (draft.text, draft.ref) == ("Mira waves at Ann.", "#1/1")
+    assert [take.text for take in draft.takes] == ["Ann, sit!"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{user} and {char}",
+        "{{users}}",
+        "{{ user",
+        "<user>",
+        "{{random:a,b}}",
+        "{{charIfNotGroup}}",
+        "user char",
+        "}}{{",
+    ],
+)
+def test_what_is_no_macro_of_a_name_stays_as_it_is_written(
+    read: Callable[..., Any], lines_of: Callable[..., str], text: str
+) -> None:
+    assert read("sillytavern", lines_of(HEADER, {**GREETING, "mes": text})).entries[0].draft.text == text
+
+
+@pytest.mark.parametrize("header", [{"chat_metadata": {}}, {"user_name": "unused", "character_name": "unused"}])
+def test_a_macro_of_an_unknown_name_stays(
+    read: Callable[..., Any], lines_of: Callable[..., str], header: dict[str, Any]
+) -> None:
+    message = {**GREETING, "mes": "{{char}} and {{user}}"}
+
+    texts = [read("sillytavern", lines_of(header, message), player).entries[0].draft.text for player in (None, "Jonas")]
+
+    assert texts == ["{{char}} and {{user}}", "{{char}} and Jonas"]
+
+
+def test_a_name_is_put_in_as_it_is(read: Callable[..., Any], lines_of: Callable[..., str]) -> None:
+    odd = {"user_name": r"\1 {{char}}", "character_name": "{{user}}"}
+
+    draft = read("sillytavern", lines_of(odd, {**GREETING, "mes": "{{user}}"})).entries[0].draft
+
+    assert draft.text == r"\1 {{char}}"
+
+
+@pytest.mark.parametrize("key", ["user_name", "character_name"])
+def test_a_name_no_database_could_hold_names_its_line(
+    read: Callable[..., Any], lines_of: Callable[..., str], key: str
+) -> None:
+    with pytest.raises(ImportFileError, match=rf"chat\.txt:1: {key}: holds a NUL"):
+        read("sillytavern", lines_of({**HEADER, key: "\0"}, GREETING))

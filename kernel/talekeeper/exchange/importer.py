@@ -36,7 +36,10 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     report = Report(source.name, name, dry_run=options.dry_run, notes=notes.taken)
     reader = READERS[name]
     source.stream.seek(0)
-    turns = Turns(sessions_with_players(reader(source, Notes(), options.player)))
+    played = sessions_with_players(reader(source, Notes(), options.player))
+    if options.player is not None and not played:
+        notes.take(f"nobody is called {options.player!r}, so nobody is the player", 1)
+    turns = Turns(played)
     source.stream.seek(0)
     batches = _Batches(Acceptance(story, source, options, report, notes))
     try:

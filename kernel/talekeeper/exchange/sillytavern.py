@@ -1,7 +1,8 @@
 """SillyTavern chats: `.jsonl` whose first line is metadata and whose other lines are messages with swipes.
 
-The metadata line (names, settings, often a megabyte of extension state) is read for `user_name` alone and never stored.
-A message gives `mes`, `name`, `is_user`, `is_system` and `send_date`; `swipes` become takes, `swipe_id` is the chosen.
+The metadata line (names, settings, often a megabyte of extension state) is read for the two names alone and never
+stored; they are filled in for `{{user}}` and `{{char}}`. A message gives `mes`, `name`, `is_user`, `is_system` and
+`send_date`; `swipes` become takes, `swipe_id` is the chosen.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from talekeeper.exchange.entry import Entry, Notes, role_of
 from talekeeper.exchange.lines import Line, Source
+from talekeeper.exchange.macros import Names
 from talekeeper.story import Draft, Role
 
 HEADER_KEYS = frozenset({"user_name", "character_name", "chat_metadata"})
@@ -20,7 +22,7 @@ HEADER_KEYS = frozenset({"user_name", "character_name", "chat_metadata"})
 def read_sillytavern(source: Source, notes: Notes, player: str | None = None) -> Iterator[Entry]:
     """Entries in file order. A message's `ref` is its place and swipe: `#7` for the first swipe, then `#7/1`."""
     place = 0
-    user = ""
+    names = Names(player=player or "")
     for line in source.lines():
         if not line.text.strip():
             continue
@@ -28,21 +30,25 @@ def read_sillytavern(source: Source, notes: Notes, player: str | None = None) ->
         if "mes" not in row:
             if not HEADER_KEYS & row.keys():
                 notes.take("neither a message nor metadata", line.number)
-            user = user or _name(row.get("user_name"))
+            names = Names(
+                player=names.player or _name(source, line, row, "user_name"),
+                character=names.character or _name(source, line, row, "character_name"),
+            )
             continue
         place += 1
         if row.get("is_system") is True:
             notes.take("a message that SillyTavern hides is kept and not searched", line.number)
-        entry = _Message(source, line, row, f"#{place}", user, player).entry()
+        entry = _Message(source, line, row, f"#{place}", names, player).entry()
         if entry is None:
             notes.take("blank text", line.number)
         else:
             yield entry
 
 
-def _name(value: object) -> str:
+def _name(source: Source, line: Line, row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
     # SillyTavern writes "unused" where it no longer keeps the name.
-    return value if isinstance(value, str) and value != "unused" else ""
+    return source.check(value, key, line.number).strip() if isinstance(value, str) and value != "unused" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,11 @@ class _Message:
     line: Line
     row: dict[str, Any]
     place: str
-    user: str
+    names: Names
     player: str | None
 
     def entry(self) -> Entry | None:
-        text = self._text("mes")
+        text = self.names.fill(self._text("mes"))
         if not text.strip():
             return None
         swipes, chosen = self._swipes(text)
@@ -65,7 +71,7 @@ class _Message:
 
     def _swipes(self, text: str) -> tuple[list[str], int]:
         """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
-        texts = self.source.texts(self.row, "swipes", self.line.number)
+        texts = [self.names.fill(each) for each in self.source.texts(self.row, "swipes", self.line.number)]
         if not texts:
             return [text], 0
         chosen = self.row.get("swipe_id")
@@ -78,7 +84,7 @@ class _Message:
         speaker = self._text("name") if "name" in self.row else ""
         is_user = self.row.get("is_user") is True
         mark: Role = "system" if self.row.get("is_system") is True else "player" if is_user else "narrator"
-        speaker = speaker or (self.user if is_user else "")
+        speaker = speaker or (self.names.player if is_user else "")
         return Draft(
             role=role_of(speaker, self.player, mark),
             text=text,
