@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from talekeeper.context.lifetime import Lifetime
 from talekeeper.context.pending import Batch, Pending, Source, Step
 from talekeeper.context.services import Services
-from talekeeper.db import Tx
-from talekeeper.errors import NotFound, PermissionDenied
+from talekeeper.db import Lease, Tx
+from talekeeper.errors import NotFound, ParameterError, PermissionDenied
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, PluginManifest
 from talekeeper.plugins.border import TurnView
-from talekeeper.story import Coordinate, Scope, Session, scope_of
+from talekeeper.plugins.offered import Covers
+from talekeeper.story import Coordinate, Derived, Job, Scope, Session, scope_of
 from talekeeper.story import Record as Stored
 
 _log = logging.getLogger("talekeeper.plugins")
@@ -34,10 +35,20 @@ class InTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class InJob:
+    """The job a function is called for, and the lease under which it runs."""
+
+    job: Job
+    turn: int
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch.
 
-    `turn` is there in a tool or segment: its writes wait for the turn's commit, and its reads see them.
+    `turn` is there in a tool or segment: its writes wait for the turn's commit, and its reads see them. `job` is there
+    in a job: its writes are committed only while it is this worker's.
     """
 
     services: Services
@@ -47,6 +58,17 @@ class Bound:
     at: Coordinate | None = None
     person: bool = False
     turn: InTurn | None = None
+    job: InJob | None = None
+
+    @property
+    def turn_number(self) -> int:
+        """The turn the call belongs to: its own, its job's, or the newest."""
+        if self.turn is not None:
+            return self.turn.view.number
+        if self.job is not None:
+            return self.job.turn
+        newest = self.services.story.messages(self.session.address, last=1)
+        return newest[-1].turn if newest else 0
 
     def own(self, name: str) -> Namespace:
         """A namespace to write; raises `PermissionDenied` for any but the plugin's declared ones."""
@@ -76,6 +98,31 @@ class Bound:
         """Every live record of a namespace that this turn has written to, oldest first; else None."""
         return None if self.turn is None else self.turn.pending.seen(namespace, scope)
 
+    def permit_model(self, slot: str) -> None:
+        """Raises `PermissionDenied` for a slot that the manifest does not say it uses."""
+        if slot not in self.manifest.permissions.get("models", ()):
+            raise self._denied(
+                f"it asks the model {slot!r}", f'add "{slot}" to models under [permissions] in plugin.toml'
+            )
+
+    def derived(self, namespace: Namespace, covers: Covers) -> Derived | None:
+        """What a record is made from; raises `ParameterError` for what it cannot be."""
+        job = None if self.job is None else self.job.job
+        if covers is None or (covers == "job" and (job is None or job.end < job.start or namespace.scope != "session")):
+            return None
+        if covers == "job":
+            return None if job is None else Derived(job.start, job.end, job.id)
+        if self.person:
+            raise ParameterError("covers", "what a person writes follows no message", cure="leave it out in a command")
+        if namespace.scope != "session":
+            what = f"{namespace.path} is of a {namespace.scope}, and that has no messages"
+            raise ParameterError("covers", what, cure="leave it out or give None")
+        first, last = _depths(covers)
+        if job is not None and last > job.end:
+            what = f"depth {last} is not on the job's lineage, which ends at depth {job.end}"
+            raise ParameterError("covers", what, cure="cover what job.messages() and job.uncovered() give")
+        return Derived(first, last, "" if job is None else job.id)
+
     def check_writing(self) -> None:
         """Raises `PermissionDenied` for a tool that does not declare that it writes."""
         if self.turn is not None and self.turn.refused:
@@ -88,6 +135,8 @@ class Bound:
             return
 
         def run(tx: Tx) -> None:
+            if self.job is not None:
+                self.services.story.jobs.check(self.session.address, self.job.job.id, self.job.lease, tx)
             for step in steps:
                 step.run(tx, self.at)
 
@@ -111,3 +160,10 @@ class Bound:
         # Told even where the plugin swallows the error.
         _log.warning("denied: %s", denied)
         return denied
+
+
+def _depths(covers: object) -> tuple[int, int]:
+    match covers:
+        case (int() as first, int() as last) if 0 <= first <= last:
+            return first, last
+    raise ParameterError("covers", f"{covers!r} is no range", cure='give (first depth, last depth), "job" or None')

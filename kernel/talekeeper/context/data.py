@@ -5,15 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from talekeeper.context.bound import Bound
 from talekeeper.context.pending import Step
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
-from talekeeper.plugins.border import Json, Record
+from talekeeper.plugins.border import Json, Record, Use
 from talekeeper.plugins.frozen import frozen, plain
-from talekeeper.plugins.offered import Order
+from talekeeper.plugins.offered import Covers, Order
 from talekeeper.story import Coordinate
 from talekeeper.story import Record as Stored
 from talekeeper.story.validation import check_value
@@ -60,6 +61,14 @@ class NamespaceRecords:
             return len(written)
         return self._bound.services.story.records.count(self._namespace, self._scope, at=self._bound.at)
 
+    def uses(self) -> Mapping[str, Use]:
+        """The records that turns of the lineage have shown."""
+        self._bound.life.check()
+        bound, namespace = self._bound, self._namespace
+        told = bound.services.story.told
+        found = told.uses(bound.session.address, namespace.plugin, namespace.name, at=bound.at)
+        return {key: Use(use.count, use.last_turn) for key, use in found.items()}
+
     def _written(self) -> tuple[Stored, ...] | None:
         return self._bound.seen(self._namespace, self._scope)
 
@@ -91,27 +100,35 @@ class Writes:
         self._bound = bound
         self._steps: list[Step] = []
 
-    def put(self, namespace: str, key: str, value: Mapping[str, Json]) -> None:
+    def put(self, namespace: str, key: str, value: Mapping[str, Json], *, covers: Covers = "job") -> None:
         """Writes the record of this key."""
         own, kept = self._checked(namespace, value)
-        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
-        self._step(own, lambda tx, at: records.put(own, scope, key, kept, at=at, person=person, tx=tx))
+        derived = self._bound.derived(own, covers)
+        put, scope, person = self._bound.services.story.records.put, self._bound.scope(own), self._bound.person
+        self._step(own, lambda tx, at: put(own, scope, key, kept, at=at, person=person, derived=derived, tx=tx))
 
-    def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "") -> None:
+    def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "", covers: Covers = "job") -> None:
         """Appends a record."""
         own, kept = self._checked(namespace, value)
-        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
-        key = records.new_key()
-        self._step(
+        records, scope = self._bound.services.story.records, self._bound.scope(own)
+        add = partial(
+            records.add,
             own,
-            lambda tx, at: records.add(own, scope, kept, key=key, dedupe=dedupe or None, at=at, person=person, tx=tx),
+            scope,
+            kept,
+            key=records.new_key(),
+            dedupe=dedupe or None,
+            person=self._bound.person,
+            derived=self._bound.derived(own, covers),
         )
+        self._step(own, lambda tx, at: add(at=at, tx=tx))
 
     def withdraw(self, namespace: str, key: str) -> None:
         """Hides the record."""
         own = self._own(namespace)
         records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
-        self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, tx=tx))
+        # Only a person takes back what a job has made for it to be made anew; a plugin knows what it makes room for.
+        self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, redo=person, tx=tx))
 
     def forget(self, namespace: str, key: str) -> None:
         """Blanks the record."""

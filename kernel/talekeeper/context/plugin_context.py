@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from talekeeper.clock import Clock
 from talekeeper.context.bound import Bound
 from talekeeper.context.data import Records
+from talekeeper.context.models import CallModels
 from talekeeper.context.reading import StoryHistory, StorySearch, session_view
 from talekeeper.plugins import Plugin
 from talekeeper.plugins.border import Json, TurnView
@@ -26,6 +27,7 @@ class CallContext:
         self._history = StoryHistory(bound)
         self._search = StorySearch(bound)
         self._turn = None if bound.turn is None else bound.turn.view
+        self._models = CallModels(bound)
         self._clock = services.clock
         self._log = logging.getLogger(f"talekeeper.plugin.{plugin.id}")
 
@@ -60,6 +62,11 @@ class CallContext:
         return self._turn
 
     @property
+    def models(self) -> CallModels:
+        """The language models the manifest may use."""
+        return self._models
+
+    @property
     def clock(self) -> Clock:
         """The time."""
         return self._clock
@@ -70,7 +77,7 @@ class CallContext:
         return self._log
 
     def check(self) -> None:
-        """Raises `ContextClosed` when the call is over its time."""
+        """Raises `ContextClosed` when the call is over its time, `Cancelled` when it was cancelled."""
         self._life.check()
 
     def close(self) -> None:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from talekeeper.clock import Clock
 from talekeeper.errors import AuthFailed, NoModel
+from talekeeper.models.chat import ChatModel
 from talekeeper.models.redact import Redactor
 from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot
 from talekeeper.models.settings_file import FILE_NAME, slots_of_environment, slots_of_file, slots_of_local
@@ -28,6 +29,7 @@ class Models:
 
     origin: Origin = "none"
     slots: Mapping[str, Slot] = field(default_factory=dict[str, Slot])
+    _clients: dict[str, Client] = field(default_factory=dict[str, "Client"], init=False, repr=False, compare=False)
 
     def slot(self, name: str) -> Slot | None:
         """The slot that does this work: itself, else the narrator's; embeddings are made by their own slot only."""
@@ -51,14 +53,19 @@ class Models:
         )
 
     def client(self, name: str, *, clock: Clock, means: Means | None = None) -> Client:
-        """A client for the slot's work, to be kept; raises `NoModel` when there is none. Opens no connection."""
+        """The client for the slot's work, with `means` one of its own; raises `NoModel` when there is none.
+
+        It is kept, because it remembers the model that an endpoint was found to have. Opens no connection.
+        """
         from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpx, which no-model mode never needs
 
         slot = self.slot(name)
         if slot is None:
             what, _, cure = self.missing(name).partition("; ")
             raise NoModel(what, cure=cure, slot=name)
-        return Client(slot, clock=clock, means=means)
+        if means is not None:
+            return Client(slot, clock=clock, means=means)
+        return self._clients.setdefault(name, Client(slot, clock=clock))
 
     def redactor(self) -> Redactor:
         """Knows every key in use, for what is written down about calls: traces, logs, reports."""
@@ -69,6 +76,22 @@ class Models:
             except AuthFailed:
                 continue  # what cannot be read is not in use either
         return Redactor(sorted(keys))
+
+
+class ModelSource(Protocol):
+    """What the rooms above ask for a model: `Models` is one, and a test passes its own."""
+
+    def slot(self, name: str) -> Slot | None:
+        """The slot that does this work."""
+        ...
+
+    def missing(self, name: str) -> str:
+        """Why there is no such slot and what to do, in a sentence; empty when there is one."""
+        ...
+
+    def client(self, name: str, *, clock: Clock) -> ChatModel:
+        """What answers for the slot; raises `NoModel`."""
+        ...
 
 
 NO_MODELS = Models()

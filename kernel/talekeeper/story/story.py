@@ -332,10 +332,17 @@ class Story:
         return self._core.read(lambda tx: messages.speakers(tx, address, at), tx)
 
     def story_messages(
-        self, address: Address, first: int, last: int, *, at: Coordinate | None = None, tx: Tx | None = None
+        self,
+        address: Address,
+        first: int,
+        last: int,
+        *,
+        at: Coordinate | None = None,
+        hidden: bool = True,
+        tx: Tx | None = None,
     ) -> list[Message]:
         """Player's and narrator's messages at an inclusive range of depths, without blank and deleted ones."""
-        return self._core.read(lambda tx: coverage.story_messages(tx, address, at, first, last), tx)
+        return self._core.read(lambda tx: coverage.story_messages(tx, address, at, first, last, hidden=hidden), tx)
 
     def count_story(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
         """How many story messages the lineage has."""
