@@ -23,6 +23,13 @@ HAS = "which entries.schema.json does not have; it has body, title, tags, pages,
 NO_BODI = f'TK307 search.text names "bodi", {HAS}'
 
 
+@pytest.mark.parametrize("value", ["nan", "1e999", "2001-01-01", "9007199254740992"])
+def test_what_json_does_not_have_is_told_once(found: Found, head: str, data: str, value: str) -> None:
+    told = found(f"{head}{data}limit = {value}\n")
+
+    assert [it.split()[1] for it in told] == ["TK007"]
+
+
 def test_three_faults_of_one_file_are_told_in_one_report(check: Check) -> None:
     checked = check(
         '[plugin]\nid = "lore"\napi = 1\nsummary = "Lore."\n\n'

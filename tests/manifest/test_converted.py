@@ -86,7 +86,7 @@ FAULTS = [
     Fault("recall-gate", "limit = 1000\n", "", "TK215", "append-only", elsewhere='on-limit = ▸"oldest"'),
     Fault("recall-gate", "append-only = true", "▸append_only = true", "TK221", "append_only"),
     Fault("recall-gate", 'optional = ["memory"]\n', "", "TK227", "neither", elsewhere='read = [▸"memory/facts"]'),
-    Fault("recall-gate", 'files = ["notes/**"]', 'files = [▸"~/notes/**"]', "TK228", "absolute"),
+    Fault("recall-gate", 'files = ["notes/**"]', 'files = [▸"~/notes/**"]', "TK228", "home folder"),
     Fault("recall-gate", "default = 3\n", "default = ▸-1\n", "TK222", "below min 0"),
 ]
 # fmt: on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
+from talekeeper.manifest.check import examine
+from talekeeper.manifest.package import Folder
 from talekeeper.manifest.plain_schema import plainly_valid
 from talekeeper.manifest.record_schema import properties, types
 from talekeeper.manifest.references import endless, resolve
@@ -73,7 +76,7 @@ def test_the_schemas_of_the_good_manifests_are_valid_whoever_is_asked(path: Path
         ('{"type": "object", "type": "object"}', "TK303", 'it.json has the key "type" twice'),
         ('{"const": NaN}', "TK303", "it.json has NaN"),
         ("[" * 100_000, "TK303", "it.json is nested too deeply"),
-        ("9" * 5000, "TK303", "it.json has a number of thousands of digits"),
+        ("9" * 5000, "TK303", "it.json has a whole number beyond"),
         ("x" * 300_000, "TK303", "it.json is larger than"),
         ('{"not": ' * 70 + "{}" + "}" * 70, "TK304", "it.json is nested more than 64 levels deep"),
         ("[]", "TK305", "it.json holds a list"),
@@ -83,8 +86,16 @@ def test_the_schemas_of_the_good_manifests_are_valid_whoever_is_asked(path: Path
         ('{"type": "object", "required": ["a", "a"]}', "TK304", "it.json#/required: "),
         ('{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}', "TK304", "it.json is written for"),
         ('{"type": "object", "$ref": "other.json"}', "TK306", "outside itself"),
-        ('{"type": "object", "$ref": "#/$defs/none"}', "TK306", "which is not there"),
-        ('{"type": "object", "$ref": "#none"}', "TK306", "which is not there"),
+        ('{"type": "object", "$ref": "#/$defs/none"}', "TK306", "which is no schema in it"),
+        ('{"type": "object", "$ref": "#none"}', "TK306", "which is no schema in it"),
+        ('{"type": "object", "x": {"a": {"pattern": "(a+)+$"}}, "$ref": "#/x/a"}', "TK306", "which is no schema in it"),
+        ('{"type": "object", "properties": {"a": {}}, "$ref": "#/properties"}', "TK306", "which is no schema in it"),
+        ('{"type": "object", "$defs": {"a": {"$id": "urn:a"}}}', "TK306", 'calls itself "urn:a"'),
+        ('{"type": "object", "not": {"$schema": "http://json-schema.org/draft-07/schema"}}', "TK304", "is written for"),
+        ('\ufeff{"type": "object"}', "TK303", "it.json begins with a byte order mark"),
+        ('{"type": "object", "maximum": 1e999}', "TK303", "it.json has the number 1e999"),
+        ('{"type": "object", "title": "\\u0000"}', "TK303", "it.json has a NUL character"),
+        ("null", "TK305", "it.json holds null"),
         ('{"type": "object", "allOf": [{"anyOf": [{"$ref": "#"}]}]}', "TK306", "refers to itself without end"),
         ('{"type": "object", "patternProperties": {"^(a+)+$": {}}}', "TK313", "it.json has a regular expression"),
     ],
@@ -121,6 +132,57 @@ def test_a_path_that_leaves_the_package_is_refused_as_text(found: Found, head: s
     told = found(head + SCHEMA_USE.replace('"it.json"', f"'{path}'"))
 
     assert [it.split()[1] for it in told] == ["TK302"]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("https://example.org/x.json", "it is an address, and nothing is fetched"),
+        ("file:///etc/passwd", "it is an address, and nothing is fetched"),
+        ("~/x.json", '"~" is somebody\'s home folder'),
+        ("/etc/passwd", "it is absolute"),
+        ("C:/x.json", "it names a drive"),
+    ],
+)
+def test_a_path_is_refused_for_what_it_is(found: Found, head: str, path: str, says: str) -> None:
+    assert found(head + SCHEMA_USE.replace("it.json", path)) == [
+        f'7:10 TK302 "{path}" is not a path inside the package: {says}'
+    ]
+
+
+def test_what_is_no_regular_file_is_called_what_it_is(found: Found, folder: Path, head: str) -> None:
+    (folder / "inner").mkdir()
+    os.mkfifo(folder / "pipe")
+
+    inner, pipe = (found(head + SCHEMA_USE.replace("it.json", name)) for name in ("inner", "pipe"))
+
+    assert inner == ['7:10 TK301 "inner" is a folder, expected a file']
+    assert pipe == ['7:10 TK301 "pipe" is no regular file']
+
+
+@pytest.mark.parametrize("use", ['schema = "it.json"', 'schema = "entries.schema.json"\nseed = "lore*.jsonl"'])
+def test_a_link_that_nothing_names_does_not_matter(found: Found, folder: Path, head: str, use: str) -> None:
+    (folder / "away").symlink_to("/")
+    (folder / "here").symlink_to("here")
+
+    told = found(f"{head}[contributes.data.entries]\n{use}\nsearch = {{ text = 'body' }}\n")
+
+    assert [it.split()[1] for it in told] in (["TK301"], ["TK310"])
+
+
+class _Sealed(Folder):
+    """A folder whose files are there and may not be opened."""
+
+    def read(self, path: str, limit: int) -> bytes:
+        raise PermissionError(13, "Permission denied", path)
+
+
+def test_a_file_that_may_not_be_read_is_a_finding(folder: Path, head: str) -> None:
+    text = head + '[contributes.data.a]\nschema = "entries.schema.json"\nsearch = { text = "body" }\n'
+
+    checked = examine(text.encode(), _Sealed(folder), "plugin.toml")
+
+    assert [it.message for it in checked.diagnostics] == ['"entries.schema.json" cannot be read: permission denied']
 
 
 def test_a_link_that_leaves_the_package_is_refused(found: Found, folder: Path, tmp_path: Path, head: str) -> None:
@@ -206,12 +268,14 @@ def test_properties_of_all_parts_of_a_record_count() -> None:
 
 
 def test_a_reference_leads_by_pointer_or_by_anchor() -> None:
-    schema = {"$defs": {"a/b": {"$anchor": "here"}}}
+    schema: dict[str, Any] = {"$defs": {"a/b": {"$anchor": "here"}, "any thing": True}, "examples": [{}]}
 
     assert resolve(schema, "#/$defs/a~1b") is schema["$defs"]["a/b"]
     assert resolve(schema, "#here") is schema["$defs"]["a/b"]
     assert resolve(schema, "#") is schema
+    assert resolve(schema, "#/$defs/any%20thing") == {}
     assert resolve(schema, "#/$defs/none") is None
+    assert resolve(schema, "#/examples/0") is None
 
 
 @pytest.mark.parametrize(

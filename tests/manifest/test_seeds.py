@@ -45,17 +45,25 @@ def test_the_key_stays_in_a_record_whose_schema_has_it() -> None:
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        (b"{", "not JSON: Expecting property name"),
-        (b'{"id": "a", "body": NaN}', "not JSON: NaN is no number"),
-        (b'{"id": "\xff"}', "not JSON: it is not UTF-8"),
-        (b"[" * 100_000, "not JSON: it is nested too deeply"),
-        (b"[]", "not a JSON object"),
-        (b'{"body": "a"}', 'no text of 1 to 200 characters under "id"'),
-        (b'{"id": 7}', 'no text of 1 to 200 characters under "id"'),
-        (b'{"id": " "}', 'no text of 1 to 200 characters under "id"'),
-        (b'{"id": "a\\u0000"}', 'no text of 1 to 200 characters under "id"'),
+        (b"{", "is not JSON: expected a key in double quotes"),
+        (b'{"id": "a", "body": NaN}', "has NaN, which is not JSON"),
+        (b'{"id": "\xff"}', "is not UTF-8"),
+        (b"[" * 100_000, "is nested too deeply"),
+        (b"[]", "is not a JSON object"),
+        (b'{"id": "a", "id": "b"}', 'has the key "id" twice'),
+        (b'{"id": "a", "n": 9007199254740992}', "has a whole number beyond"),
+        (b'{"id": "a", "body": "\\ud800"}', "has half a surrogate pair"),
+        (b"\xef\xbb\xbf{}", "begins with a byte order mark"),
+        (b'{"id": "a", "body": ' + b"[" * 64 + b"]" * 64 + b"}", "is nested more than 64 levels deep"),
+        (b'{"body": "a"}', 'has no text of 1 to 200 characters under "id"'),
+        (b'{"id": 7}', 'has no text of 1 to 200 characters under "id"'),
+        (b'{"id": " "}', 'has no text of 1 to 200 characters under "id"'),
+        (b'{"id": "a\\u0000"}', "has a NUL character in a text"),
     ],
-    ids=["cut", "nan", "latin", "deep", "list", "none", "number", "blank", "nul"],
+    ids=[
+        *("cut", "nan", "latin", "deep", "list", "twice", "big", "half", "mark", "nested"),
+        *("none", "number", "blank", "nul"),
+    ],
 )
 def test_a_line_that_is_no_record_says_why(line: bytes, fault: str) -> None:
     (row,) = rows(line, SCHEMA)
@@ -70,11 +78,11 @@ def test_faults_are_told_with_file_and_line_and_the_first_five_only(tmp_path: Pa
     found = survey(Folder(tmp_path), ["a.jsonl", "b.jsonl"], SCHEMA)
 
     assert found.faults == (
-        "a.jsonl:2: /body 2 is not of type 'string'",
+        "a.jsonl:2: body must be of type string",
         'b.jsonl:1: "x" stands at a.jsonl:1 already',
-        "b.jsonl:2: not a JSON object",
-        "b.jsonl:3: not a JSON object",
-        "b.jsonl:4: not a JSON object",
+        "b.jsonl:2: is not a JSON object",
+        "b.jsonl:3: is not a JSON object",
+        "b.jsonl:4: is not a JSON object",
     )
 
 

@@ -6,9 +6,14 @@ import json
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from talekeeper.manifest import announced
+from talekeeper.manifest.project import GROUP
 from talekeeper.manifest.targets import report
 from talekeeper.manifest.wheel import Wheel, WheelRefused
 
@@ -300,6 +305,80 @@ def test_a_damaged_member_is_told(write: Write, tmp_path: Path, wheel_of: Callab
     wheel.write_bytes(raw.replace(b'id = "lore"', b'id = "fork"', 1))
 
     assert told(wheel) == [f"TK406 {wheel.name}"]
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(damage=st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255)), min_size=1, max_size=3))
+def test_no_damage_to_a_wheel_makes_the_checker_raise(tmp_path: Path, damage: list[tuple[int, int]]) -> None:
+    members = {
+        "lore_plugin/plugin.toml": b"[plugin]\nid = 'lore'\n" * 40,
+        "lore-1.dist-info/entry_points.txt": b"[talekeeper.plugins]\nlore = lore_plugin\n",
+        **INFO,
+    }
+    wheel = tmp_path / "lore-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    raw = bytearray(wheel.read_bytes())
+    for at, byte in damage:
+        raw[at % len(raw)] = byte
+    wheel.write_bytes(raw)
+
+    found = report(str(wheel))
+
+    assert found.diagnostics
+    assert all("\\x" not in it.message and "b'" not in it.message for it in found.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("[talekeeper.plugins\nlore = lore\n", [1, 2]),
+        ("lore = lore\n", [1]),
+        ("[console_scripts]\nlore lore\n[talekeeper.plugins]\nlore = lore_plugin\n", [2]),
+        ("[talekeeper.plugins]\nlore = lore_plugin\nlore = lore_plugin\n", [3]),
+        ("[talekeeper.plugins]\nlore =\n", [2]),
+        ("[talekeeper.plugins]\n= lore\n", [2]),
+        ("# a word\n\n[talekeeper.plugins]\n; another\n lore = lore_plugin \n", []),
+    ],
+)
+def test_each_malformed_line_of_the_entry_points_is_told(text: str, faults: list[int]) -> None:
+    found = announced.parse(text)
+
+    assert [int(it.split(":")[1]) for it in found.faults] == faults
+    assert found.entries == (() if "lore_plugin" not in text else (EntryPoint("lore", "lore_plugin", GROUP),))
+
+
+def test_one_malformed_file_hides_no_other_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("broken", b"[a]\nb c\n[talekeeper.plugins]\nhalf = half\n"), ("latin", b"\xff"), ("lore", b"")):
+        info = tmp_path / f"{name}-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: {name}\nVersion: 1\n", encoding="utf-8")
+        (info / "entry_points.txt").write_bytes(text or b"[talekeeper.plugins]\nlore = lore\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    found = {entry.name for entry in announced.installed()}
+
+    assert {"half", "lore", "memory"} <= found
+    assert [it.message for it in report("latin").diagnostics] == ["entry_points.txt is not UTF-8"]
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("", "the target is blank"),
+        ("  ", "the target is blank"),
+        ("~/lore", "nothing has put your home folder in place"),
+        ("https://example.org/plugin.toml", "this is an address, and nothing is fetched"),
+        ("x" * 5000, "this cannot be read: file name too long"),
+        ("nowhere", "there is no such file, folder or installed distribution"),
+    ],
+)
+def test_a_target_is_refused_for_what_it_is(target: str, says: str) -> None:
+    (diagnostic,) = report(target).diagnostics
+
+    assert says in diagnostic.message
+    assert diagnostic.file == target
 
 
 @pytest.mark.parametrize("target", ["no-such-thing", "", "a/b/c", "x" * 5000, "a\0b"])

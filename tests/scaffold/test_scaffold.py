@@ -114,15 +114,32 @@ def test_a_project_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(Path, "write_text", full)
 
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(InputError, match="the project cannot be written: no space left on device; nothing is left"):
         write_project("tavern-tales", tmp_path / "tavern-tales")
 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("place", ["/proc", "/dev/null", "a-file/inner", "x" * 300])
+def test_a_place_that_takes_no_folder_is_told_in_one_sentence(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a-file").touch()
+
+    with pytest.raises(
+        InputError, match=r"tavern-tales: the project cannot be written: [a-z ]+; nothing is left"
+    ):
+        write_project("tavern-tales", tmp_path / place / "tavern-tales")
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
+        ("con", 'Windows has no folder called "con"'),
+        ("lpt1", 'Windows has no folder called "lpt1"'),
+        ("lore-", 'one at the end; did you mean "lore"'),
+        ("lore--book", 'two hyphens in a row or one at the end; did you mean "lore-book"'),
+        ("talekeeper", '"talekeeper" is the host itself'),
+        ("class", 'a word or a module of Python.s own; .* such as "class-notes"'),
+        ("json", 'a word or a module of Python.s own; .* such as "json-notes"'),
         ("Tavern Tales", 'a plugin id has "T".* did you mean "tavern-tales"'),
         ("tavern_tales", 'a plugin id has "_".* did you mean "tavern-tales"'),
         ("lorebооk", 'CYRILLIC SMALL LETTER O.* did you mean "lorebook"'),

@@ -109,8 +109,6 @@ def command(
 
 
 def _reports(targets: Sequence[str], level: int, *, imports: bool) -> list[Report]:
-    # Looking for pydantic's own plugins reads the metadata of every installed distribution; a validator needs none.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from talekeeper.manifest.targets import report  # noqa: PLC0415 - --help needs no pydantic
 
     reports = [report(target, level=level) for target in targets]

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from talekeeper.manifest import saying
 from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.json_text import not_json
 from talekeeper.manifest.keys import Keys
 from talekeeper.manifest.positions import Path
 from talekeeper.manifest.suggest import SAME, nearest
@@ -39,8 +40,9 @@ def complaints(model: type[BaseModel], data: Mapping[str, Any], *, newer: bool) 
     told = set(respelled.values())
     findings = [saying.unknown(it, respelled.get(it), keys, newer=newer) for it in unknown]
     findings += [saying.missing(it, keys) for it in missing if it not in told]
-    # Numbers that JSON does not have are complained of when the file is read.
-    others = [it for it in errors if it.kind not in {"extra_forbidden", "finite_number", "missing"}]
+    # What JSON does not have is complained of when the file is read.
+    values = [it for it in errors if it.kind not in {"extra_forbidden", "missing"}]
+    others = [it for it in values if not not_json(at(data, it.path))]
     findings += [saying.value(path, group, at(data, path)) for path, group in _grouped(others).items()]
     return Complaints(findings, respelled, unknown if newer else [])
 

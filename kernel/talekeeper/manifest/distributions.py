@@ -8,6 +8,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from talekeeper.manifest.agreement import Expected
+from talekeeper.manifest.announced import announced
 from talekeeper.manifest.check import FILE_NAME, examine
 from talekeeper.manifest.codes import packaging as codes
 from talekeeper.manifest.company import in_company
@@ -48,8 +49,10 @@ def installed(name: str, level: int) -> list[Examined] | None:
 def _announced(
     source: Distribution, shown: str, open_package: Callable[[str], Opened | None], level: int
 ) -> Iterator[Examined]:
-    entries = [it for it in source.entry_points if it.group == GROUP]
-    if not entries:
+    entries, faults = announced(source)
+    for fault in faults:
+        yield about(codes.BAD_ENTRY_POINTS, shown, fault)
+    if not entries and not faults:
         yield about(codes.NO_ENTRY_POINT, shown, f"there is no entry point under {quoted(GROUP)}")
     for entry in entries:
         package, colon, attribute = (part.strip() for part in entry.value.partition(":"))

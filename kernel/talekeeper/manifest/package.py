@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 MOST_FILES = 10_000
+_ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 class PathRefused(Exception):
@@ -26,19 +27,31 @@ class Package(Protocol):
         """True for a regular file. Raises PathRefused for a path that leaves the package."""
         ...
 
+    def is_folder(self, path: str) -> bool:
+        """True for a folder. Raises PathRefused as `has` does."""
+        ...
+
     def read(self, path: str, limit: int) -> bytes:
-        """The first `limit` bytes of a file that `has` has found."""
+        """The first `limit` bytes of a file that `has` has found. Raises OSError when it cannot be read."""
         ...
 
     def matching(self, pattern: str) -> list[str]:
-        """The files a pattern names, sorted; `*` stays within a folder and `**` does not."""
+        """The names a pattern fits, sorted; `*` stays within a folder and `**` does not.
+
+        They are names as yet: `has` tells a file from a device and from a link that leads out of the package. Raises
+        PathRefused for a pattern that leaves the package.
+        """
         ...
 
 
 def refuse_unsafe(path: str) -> None:
     """Raises PathRefused for what is not a plain relative path with `/` between folders; asks no file system."""
-    if path.startswith(("/", "~")):
+    if _ADDRESS.match(path):
+        raise PathRefused("it is an address, and nothing is fetched")
+    if path.startswith("/"):
         raise PathRefused("it is absolute")
+    if path.startswith("~"):
+        raise PathRefused('"~" is somebody\'s home folder')
     if "\\" in path:
         raise PathRefused("it has a backslash; write / between folders")
     if re.match("[A-Za-z]:", path):
@@ -88,12 +101,11 @@ class Folder:
 
     def has(self, path: str) -> bool:
         """See `Package.has`."""
-        refuse_unsafe(path)
-        found = self._root / path
-        # Path.resolve() would fail on links that lead in a circle.
-        if not Path(os.path.realpath(found)).is_relative_to(os.path.realpath(self._root)):
-            raise PathRefused("a symbolic link leads out of the package")
-        return found.is_file()
+        return self._inside(path).is_file()
+
+    def is_folder(self, path: str) -> bool:
+        """See `Package.is_folder`."""
+        return self._inside(path).is_dir()
 
     def read(self, path: str, limit: int) -> bytes:
         """See `Package.read`."""
@@ -104,7 +116,15 @@ class Folder:
         """See `Package.matching`."""
         refuse_unsafe(pattern)
         fixed = PurePosixPath(*_fixed_folders(pattern))
-        return sorted(path for path in self._below(self._root / fixed) if matches(path, pattern) and self.has(path))
+        return sorted(path for path in self._below(self._root / fixed) if matches(path, pattern))
+
+    def _inside(self, path: str) -> Path:
+        refuse_unsafe(path)
+        found = self._root / path
+        # Path.resolve() would fail on links that lead in a circle.
+        if not Path(os.path.realpath(found)).is_relative_to(os.path.realpath(self._root)):
+            raise PathRefused("a symbolic link leads out of the package")
+        return found
 
     def _below(self, folder: Path) -> Iterator[str]:
         waiting, seen = [folder], 0

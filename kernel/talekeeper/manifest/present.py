@@ -10,11 +10,12 @@ from typing import Any
 from talekeeper.manifest.declared import PluginManifest
 from talekeeper.manifest.diagnostic import Diagnostic
 from talekeeper.manifest.outcome import Report
-from talekeeper.manifest.wording import listed, visible
+from talekeeper.manifest.wording import counted, listed, quoted, visible
 
 Paint = Callable[[str, str], str]
 """Puts a style ("place", "error", "warning", "dim", "hint", "ok") on a text; a plain terminal gets the text alone."""
 
+_LONGEST_PLACE = 300
 _BEFORE, _SHOWN = 60, 110
 """Characters of a long line shown before the fault, and in all."""
 
@@ -31,7 +32,7 @@ def as_text(reports: Sequence[Report], paint: Paint = plain) -> Iterator[str]:
             for diagnostic in one.checked.diagnostics:
                 yield from _diagnostic(diagnostic, one.checked.text, paint)
             if one.checked.manifest is not None:
-                yield f"{paint(visible(one.file), 'place')}: {paint('ok', 'ok')}, {_summary(one.checked.manifest)}"
+                yield f"{paint(_place(one.file), 'place')}: {paint('ok', 'ok')}, {_summary(one.checked.manifest)}"
     yield count(reports)
 
 
@@ -40,7 +41,7 @@ def count(reports: Sequence[Report]) -> str:
     found = [it.severity for report in reports for it in report.diagnostics]
     manifests = sum(1 for report in reports for one in report.examined if one.checked.text or one.root)
     errors, warnings = found.count("error"), found.count("warning")
-    return f"{_plural(manifests, 'manifest')}: {_plural(errors, 'error')}, {_plural(warnings, 'warning')}"
+    return f"{counted(manifests, 'manifest')}: {counted(errors, 'error')}, {counted(warnings, 'warning')}"
 
 
 def as_json(reports: Sequence[Report]) -> str:
@@ -77,7 +78,7 @@ def as_github(reports: Sequence[Report]) -> Iterator[str]:
 
 def _diagnostic(it: Diagnostic, text: str, paint: Paint) -> Iterator[str]:
     kind = "" if it.severity == "error" else "(warning) "
-    yield f"{paint(visible(it.where), 'place')}: {paint(it.code, it.severity)} {kind}{it.message}"
+    yield f"{paint(_place(it.where), 'place')}: {paint(it.code, it.severity)} {kind}{it.message}"
     lines = text.split("\n")
     margin = " " * 5
     if 0 < it.line <= len(lines):
@@ -87,6 +88,12 @@ def _diagnostic(it: Diagnostic, text: str, paint: Paint) -> Iterator[str]:
     if it.hint:
         yield f"   = {paint(visible(it.hint), 'hint')}"
     yield paint(f"   = explain: validate-plugin --explain {it.code}", "dim")
+
+
+def _place(where: str) -> str:
+    """The place as it can stand in a line: its end when it is endless, quotes when there is nothing to see of it."""
+    short = where if len(where) <= _LONGEST_PLACE else f"…{where[1 - _LONGEST_PLACE :]}"
+    return visible(short) if where.strip() else quoted(where)
 
 
 def excerpt(line: str, column: int, end_column: int) -> tuple[str, str]:
@@ -115,10 +122,6 @@ def _summary(manifest: PluginManifest) -> str:
     fed = [f"{it.name}.{name}" for it in manifest.data if it.search for name in it.search.text]
     reads = f"memory-search reads {listed(fed)}" if fed else "it feeds no search"
     return f"{manifest.id} {manifest.version}; {visible(reads)}"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _escaped(text: str) -> str:

@@ -38,20 +38,42 @@ def references(schema: Schema) -> Iterator[str]:
 
 
 def resolve(schema: Schema, reference: str) -> Schema | None:
-    """The subschema that a reference within the same document leads to: a JSON pointer or an anchor, after `#`."""
+    """The subschema that a reference within the same document leads to: a JSON pointer or an anchor, after `#`.
+
+    None where nothing is, and where something is that nobody checks as a schema, such as an example.
+    """
     fragment = reference.removeprefix("#")
     if fragment and not fragment.startswith("/"):
         return next(
             (it for it in subschemas(schema) if fragment in (it.get("$anchor"), it.get("$dynamicAnchor"))), None
         )
+    steps = [_step(it) for it in fragment.split("/")[1:]]
     here: Any = schema
-    for step in fragment.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+    for key in steps:
         if is_array(here):
             here = here[int(key)] if key.isdecimal() and int(key) < len(here) else None
         else:
             here = here.get(key) if is_table(here) else None
-    return here if is_table(here) else None
+    if isinstance(here, bool):
+        here = {} if here else {"not": {}}
+    return here if is_table(here) and _leads_to_schemas(steps) else None
+
+
+def _step(written: str) -> str:
+    if "%" in written:
+        from urllib.parse import unquote  # noqa: PLC0415 - few pointers have such characters
+
+        written = unquote(written)
+    return written.replace("~1", "/").replace("~0", "~")
+
+
+def _leads_to_schemas(steps: list[str]) -> bool:
+    at = 0
+    while at < len(steps):
+        if steps[at] not in _ONE | _MANY | _NAMED:
+            return False
+        at += 1 if steps[at] in _ONE else 2
+    return at == len(steps)
 
 
 def endless(schema: Schema) -> bool:

@@ -14,7 +14,7 @@ from talekeeper.manifest.misfits import misfit
 from talekeeper.manifest.positions import Path
 from talekeeper.manifest.suggest import did_you_mean, nearest
 from talekeeper.manifest.table import is_table
-from talekeeper.manifest.wording import listed, quoted, visible
+from talekeeper.manifest.wording import counted, listed, quoted, visible
 
 _TYPES = MappingProxyType(
     {
@@ -38,10 +38,10 @@ _BOUNDS = MappingProxyType(
 )
 _LENGTHS = MappingProxyType(
     {
-        "string_too_short": ("min_length", "text of at least {} character(s)"),
-        "string_too_long": ("max_length", "text of at most {} characters"),
-        "too_short": ("min_length", "a list of at least {} item(s)"),
-        "too_long": ("max_length", "a list of at most {} items"),
+        "string_too_short": ("min_length", "text of at least {}"),
+        "string_too_long": ("max_length", "text of at most {}"),
+        "too_short": ("min_length", "a list of at least {}"),
+        "too_long": ("max_length", "a list of at most {}"),
     }
 )
 
@@ -108,8 +108,9 @@ def value(path: Path, errors: Sequence[Error], found: Any) -> Finding:
             codes.WRONG_TYPE, path, f"{key} is {quoted(found)}, which is refused: {error.kind.replace('_', ' ')}"
         )
     bound, words = _LENGTHS[error.kind]
-    length = f" with {len(found):,}" if found else " with nothing in it" if found == [] else ""
-    message = f"{key} is {quoted(found)}{length}, expected {words.format(f'{error.context[bound]:,}')}"
+    noun = "character" if isinstance(found, str) else "item"
+    length = f" with {counted(len(found), noun)}" if found else " with nothing in it" if found == [] else ""
+    message = f"{key} is {quoted(found)}{length}, expected {words.format(counted(error.context[bound], noun))}"
     return Finding(codes.TEXT_SHAPE, path, message)
 
 

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from talekeeper.manifest import disagreement, json_text
 from talekeeper.manifest.package import Package
 from talekeeper.manifest.record_schema import properties
-from talekeeper.manifest.schema_file import disagreements, validator_of
 from talekeeper.manifest.table import is_table
 from talekeeper.manifest.wording import quoted, visible
 
@@ -68,8 +67,8 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
 
 def misfit(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
     """Why a record does not fit its schema, in one sentence; an empty text when it does."""
-    place, sentence = next(disagreements(validator_of(schema), value), ("", ""))
-    return f"{place} {sentence}".strip()
+    found = disagreement.misfit(schema, value)
+    return "" if found is None else f"{found[0]} {found[1]}".strip()
 
 
 def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> Iterator[tuple[str, SeedRow]]:
@@ -83,22 +82,15 @@ def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any])
 
 def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
     try:
-        value = json.loads(line.decode(), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        return SeedRow(number, fault=f"not JSON: {_reason(error)}")
+        value = json_text.read(line)
+    except json_text.NotJson as refusal:
+        column = f" (column {refusal.place.rpartition(':')[2]})" if refusal.place else ""
+        return SeedRow(number, fault=f"{refusal}{column}")
     if not is_table(value):
-        return SeedRow(number, fault="not a JSON object")
+        return SeedRow(number, fault="is not a JSON object")
+    if json_text.depth(value) > json_text.DEPTH_LIMIT:
+        return SeedRow(number, fault=f"is nested more than {json_text.DEPTH_LIMIT} levels deep")
     key = value.get("id")
-    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT or "\0" in key:
-        return SeedRow(number, fault=f'no text of 1 to {_KEY_LIMIT} characters under "id"')
+    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT:
+        return SeedRow(number, fault=f'has no text of 1 to {_KEY_LIMIT} characters under "id"')
     return SeedRow(number, key, value if keep_id else {name: it for name, it in value.items() if name != "id"})
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else visible(str(error))

@@ -5,7 +5,9 @@ The model says what a JSON schema can say, and the published schema is generated
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -14,6 +16,8 @@ from pydantic import BaseModel, Field, create_model
 from talekeeper.manifest.names import FilePath, HostName, Line, LocalName, ModuleName, PluginId, ReadTarget
 from talekeeper.manifest.points import POINTS, Entry, Point
 from talekeeper.manifest.points.point import WHOLE
+
+_SWITCH = "PYDANTIC_DISABLE_PLUGINS"
 
 
 class Plugin(Entry):
@@ -57,7 +61,27 @@ def _model(points: tuple[Point, ...]) -> type[BaseModel]:
         "x": (Annotated[dict[str, Any] | None, Field(description="Free notes, never read by the host.")], None),
     }
     about = "The manifest of a Talekeeper plugin, plugin.toml."
-    return create_model("Manifest", __base__=Entry, __doc__=about, **tables)
+    made = create_model("Manifest", __base__=Entry, __doc__=about, **tables)
+    with _pydantic_alone():
+        made.model_rebuild()
+    return made
+
+
+@contextmanager
+def _pydantic_alone() -> Generator[None]:
+    """A model built within asks no other distribution for plugins of pydantic's.
+
+    pydantic would read the entry points of the whole environment, where one malformed file makes it raise.
+    """
+    before = os.environ.get(_SWITCH)
+    os.environ[_SWITCH] = "__all__"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SWITCH]
+        else:
+            os.environ[_SWITCH] = before
 
 
 def model(points: Mapping[str, Point] = POINTS) -> type[BaseModel]:

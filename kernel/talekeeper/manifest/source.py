@@ -14,14 +14,12 @@ import tomli
 
 from talekeeper.manifest.codes import file as codes
 from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.json_text import not_json
 from talekeeper.manifest.positions import Path, Places, Span, place
 from talekeeper.manifest.table import is_array, is_table
 
 SIZE_LIMIT = 64 * 1024
 DEPTH_LIMIT = 16
-EXACT_INTEGER = 2**53
-"""JSON readers that keep numbers as doubles carry whole numbers up to this one exactly."""
-
 _KEY_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 # Strings and comments come first, so that brackets and dots within them do not count.
 _NESTING = re.compile(
@@ -151,18 +149,8 @@ def _not_json(value: Any, path: Path) -> Iterator[Finding]:
     elif is_array(value):
         for index, item in enumerate(value):
             yield from _not_json(item, (*path, index))
-    elif reason := _no_json_scalar(value):
+    elif reason := not_json(value):
         yield Finding(codes.NOT_JSON, path, reason)
-
-
-def _no_json_scalar(value: Any) -> str:
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return f"{value} is not a number that JSON has"
-    if isinstance(value, int) and abs(value) > EXACT_INTEGER:
-        return f"a whole number beyond ±{EXACT_INTEGER:,}"
-    if isinstance(value, (bool, int, float, str)):
-        return ""
-    return "a date or time; write it as text in quotes"
 
 
 def _at(text: str, offset: int) -> Span:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from talekeeper.manifest.agreement import Expected
 from talekeeper.manifest.check import FILE_NAME, check_file
 from talekeeper.manifest.codes import packaging as codes
+from talekeeper.manifest.codes.file import UNREADABLE
 from talekeeper.manifest.company import in_company
 from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.outcome import Examined, Report, about, unreadable
@@ -21,30 +23,46 @@ _NOT_SOURCES = frozenset({"__pycache__", "build", "dist", "node_modules", "site-
 
 def report(target: str, *, level: int = LEVEL) -> Report:
     """Checks everything a target names. Never raises for what the target holds, and imports none of its code."""
-    path = Path(target)
     try:
-        if target and path.is_dir():
-            return _folder(target, path, level)
-        if path.suffix == ".whl" and path.exists():
-            from talekeeper.manifest.distributions import wheel  # noqa: PLC0415 - zipfile and metadata, for few targets
-
-            return Report(target, wheel(target, path, level))
-        if target and path.exists():
-            return Report(target, list(_manifest(target, path, level)))
-        from talekeeper.manifest.distributions import installed  # noqa: PLC0415 - as above
-
-        found = installed(target, level)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        return unreadable(target, f"this cannot be read: {reason.lower()}")
-    if found is None:
-        return unreadable(target, "there is no such file, folder or installed distribution")
-    return Report(target, found)
+        found = _looked_at(target, Path(target), level)
+    except OSError as error:
+        reason = f"this cannot be read: {(error.strerror or 'it cannot be opened').lower()}"
+    except UnicodeDecodeError:
+        reason = "the metadata of this distribution is not UTF-8"
+    else:
+        if found is not None:
+            return Report(target, found)
+        reason = _no_such(target)
+    return unreadable(target, reason)
 
 
-def _folder(target: str, path: Path, level: int) -> Report:
+def _looked_at(target: str, path: Path, level: int) -> list[Examined] | None:
+    if target and path.is_dir():
+        return _folder(target, path, level)
+    if path.suffix == ".whl" and path.exists():
+        from talekeeper.manifest.distributions import wheel  # noqa: PLC0415 - zipfile and metadata, for few targets
+
+        return wheel(target, path, level)
+    if target and path.exists():
+        return list(_manifest(target, path, level))
+    from talekeeper.manifest.distributions import installed  # noqa: PLC0415 - as above
+
+    return installed(target, level)
+
+
+def _no_such(target: str) -> str:
+    if not target.strip():
+        return "the target is blank, expected a file, folder, wheel or installed distribution"
+    if target.startswith("~"):
+        return 'there is no such file or folder; nothing has put your home folder in place of "~"'
+    if re.match("[a-z]+://", target):
+        return "this is an address, and nothing is fetched; download it and give the file"
+    return "there is no such file, folder or installed distribution"
+
+
+def _folder(target: str, path: Path, level: int) -> list[Examined]:
     if (path / FILE_NAME).is_file():
-        return Report(target, list(_manifest(str(path / FILE_NAME), path / FILE_NAME, level)))
+        return list(_manifest(str(path / FILE_NAME), path / FILE_NAME, level))
     roots = sorted(_roots(path))
     project = project_at(path)
     examined: list[Examined] = []
@@ -54,8 +72,8 @@ def _folder(target: str, path: Path, level: int) -> Report:
     for root in roots:
         examined += _manifest(str(root / FILE_NAME), root / FILE_NAME, level)
     if not examined:
-        return unreadable(target, f"there is no {FILE_NAME} in this folder or below it")
-    return Report(target, in_company(examined))
+        return [about(UNREADABLE, target, f"there is no {FILE_NAME} in this folder or below it")]
+    return in_company(examined)
 
 
 def _roots(folder: Path) -> Iterator[Path]:

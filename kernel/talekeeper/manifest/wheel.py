@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -9,8 +10,11 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 from talekeeper.manifest.package import PathRefused, matches, refuse_unsafe
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.manifest.wording import quoted
 
+# What zipfile and zlib raise for bytes that somebody or something changed.
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error)
+_PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 20_000
 LARGEST_MEMBER = 64 * 1024 * 1024
 
@@ -27,10 +31,12 @@ class Wheel(Distribution):
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._file = path.open("rb")
         try:
-            self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-            raise WheelRefused(f"it is not a zip archive: {visible(str(error)).lower()}") from None
+            self._zip = zipfile.ZipFile(self._file)
+        except _DAMAGES:
+            self._file.close()
+            raise WheelRefused("it is no zip archive, or a damaged one") from None
         try:
             self.files_within = _checked_members(self._zip)
             self._info = _info_folder(self.files_within)
@@ -41,14 +47,15 @@ class Wheel(Distribution):
     def close(self) -> None:
         """Closes the archive."""
         self._zip.close()
+        self._file.close()
 
     def read(self, name: str, limit: int) -> bytes:
         """The first `limit` bytes of a member. Raises WheelRefused when it is damaged or encrypted."""
         try:
             with self._zip.open(name) as file:
                 return file.read(limit)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
-            raise WheelRefused(f"{quoted(name)} cannot be read: {visible(str(error)).lower()}") from None
+        except _DAMAGES:
+            raise WheelRefused(f"{quoted(name)} is damaged or encrypted") from None
 
     def unpack(self, folder: Path) -> None:
         """Writes all files below an empty folder. Names have been checked, so none leads out of it."""
@@ -79,6 +86,11 @@ class WheelPackage:
         refuse_unsafe(path)
         return self._name(path) in self._wheel.files_within
 
+    def is_folder(self, path: str) -> bool:
+        """See `Package.is_folder`."""
+        refuse_unsafe(path)
+        return any(name.startswith(f"{self._name(path)}/") for name in self._wheel.files_within)
+
     def read(self, path: str, limit: int) -> bytes:
         """See `Package.read`."""
         return self._wheel.read(self._name(path), limit)
@@ -106,6 +118,8 @@ def _checked_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             raise WheelRefused(f"{quoted(member.filename)} leads out of the archive: {refusal}") from None
         if member.file_size > LARGEST_MEMBER:
             raise WheelRefused(f"{quoted(member.filename)} unpacks to more than {LARGEST_MEMBER // 1024 // 1024} MiB")
+        if member.compress_type not in _PACKED_AS:
+            raise WheelRefused(f"{quoted(member.filename)} is neither stored nor deflated, as files of a wheel are")
         if member.external_attr >> 28 == _SYMBOLIC_LINK:
             raise WheelRefused(f"{quoted(member.filename)} is a symbolic link")
     twice = [name for name, count in Counter(it.filename for it in members).items() if count > 1]

@@ -22,9 +22,15 @@ def quoted(value: object, limit: int = 60) -> str:
     if isinstance(value, int) and value.bit_length() > _WHOLE_BITS:
         return "a number of more than 64 bits"  # Python refuses to write out the longest
     if not isinstance(value, str):
-        return visible(str(value))[:limit]
+        return "null" if value is None else visible(str(value))[:limit]
     short = value if len(value) <= limit else value[: limit - 1] + "…"
     return f'"{visible(short)}"'
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 item`, `5,000 items`, `2 properties`."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,.0f} {noun if number == 1 else many}"
 
 
 def visible(text: str) -> str:

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
+from talekeeper.manifest.announced import installed
 from talekeeper.plugins.found import Found, Origin
-from talekeeper.plugins.project import GROUP, MANIFEST, project
+from talekeeper.plugins.project import MANIFEST, project
 from talekeeper.plugins.safety import unsafe, writable_by_all
 
 _OWN_DISTRIBUTION = "talekeeper"
-
-
-def installed() -> tuple[EntryPoint, ...]:
-    """The entry points of the environment."""
-    return tuple(entry_points(group=GROUP))
 
 
 def discover(

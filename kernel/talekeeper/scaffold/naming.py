@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import keyword
 import re
-from importlib.metadata import entry_points
+import sys
 
 from talekeeper.errors import ParameterError
+from talekeeper.manifest.announced import installed
 from talekeeper.manifest.misfits import misfit
 from talekeeper.manifest.names import PLUGIN_ID
-from talekeeper.manifest.project import GROUP
 
 _FIELD = "NAME"
+_DEVICES = frozenset(
+    {"aux", "con", "nul", "prn"} | {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
+)
 
 
 def check_id(name: str) -> str:
@@ -19,13 +23,31 @@ def check_id(name: str) -> str:
     if not re.fullmatch(PLUGIN_ID, name):
         _, what, hint = misfit(PLUGIN_ID, _FIELD, name)
         raise ParameterError(_FIELD, what, cure=hint)
+    _refuse_unlucky(name)
     package = package_name(name)
-    if any(entry.name == name for entry in entry_points(group=GROUP)):
+    if any(entry.name == name for entry in installed()):
         raise ParameterError(_FIELD, f'a plugin "{name}" is installed here already', cure="choose another name")
     if importlib.util.find_spec(package) is not None:
         what = f'its package would be called "{package}", and there is one of that name already'
         raise ParameterError(_FIELD, what, cure="choose another name")
     return name
+
+
+def _refuse_unlucky(name: str) -> None:
+    """Raises for an id that a manifest may have and that would be a nuisance as the name of a project."""
+    plain = re.sub("-+", "-", name).rstrip("-")
+    if plain != name:
+        what = f'"{name}": pip knows no name with two hyphens in a row or one at the end'
+        raise ParameterError(_FIELD, what, cure=f'did you mean "{plain}"?')
+    if name in _DEVICES:
+        raise ParameterError(_FIELD, f'Windows has no folder called "{name}"', cure="choose another name")
+    if name == "talekeeper":
+        raise ParameterError(
+            _FIELD, f'"{name}" is the host itself', cure="choose a name that says what the plugin adds"
+        )
+    if keyword.iskeyword(name) or name in sys.stdlib_module_names:
+        what = f'"{name}" is a word or a module of Python\'s own'
+        raise ParameterError(_FIELD, what, cure=f'choose a name that says more, such as "{name}-notes"')
 
 
 def package_name(plugin: str) -> str:

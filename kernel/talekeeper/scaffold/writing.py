@@ -24,8 +24,18 @@ _FOR_EDITORS = "plugin.schema.json"
 def write_project(plugin: str, folder: Path, *, data_only: bool = False) -> list[Path]:
     """Makes `folder` with the project of a plugin and gives its files, as paths below it.
 
-    `plugin` is a checked id. Raises InputError when something is there already; then nothing has been written.
+    `plugin` is a checked id. Raises InputError when something is there already or it cannot be written; then nothing
+    has been written.
     """
+    try:
+        return _written(plugin, folder, data_only=data_only)
+    except OSError as error:
+        reason = (error.strerror or "the system refuses").lower()
+        what = f"the project cannot be written: {reason}; nothing is left of it"
+        raise InputError(what, where=str(folder), cure="choose another directory") from None
+
+
+def _written(plugin: str, folder: Path, *, data_only: bool) -> list[Path]:
     if folder.is_symlink() or folder.exists():
         raise InputError("it is there already, and nothing was written", where=str(folder), cure="choose another name")
     texts = dict(_texts(plugin, data_only=data_only))

@@ -74,6 +74,14 @@ NOT_PACKAGED = Code(
     "commonest fault of a published plugin is a wheel without its manifest.",
     'Add `[tool.setuptools.package-data]` with `<package> = ["plugin.toml", "*.json", "*.jsonl"]`.',
 )
+BAD_ENTRY_POINTS = Code(
+    "TK410",
+    "error",
+    "entry_points.txt is malformed",
+    "The file lists `name = value` under `[group]` headers, each name once in a group. Python's own reader gives up at "
+    "a line of another form, and with it every program that looks for plugins in the same environment.",
+    "Build the distribution again; a build back end writes the file from `pyproject.toml`.",
+)
 
 ALL = (
     NO_MANIFEST,
@@ -85,4 +93,5 @@ ALL = (
     OTHER_VERSION,
     FOLDER_NAME,
     NOT_PACKAGED,
+    BAD_ENTRY_POINTS,
 )

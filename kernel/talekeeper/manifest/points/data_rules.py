@@ -86,7 +86,15 @@ def _seeded(scene: Scene, entry: Table, schema: Mapping[str, Any]) -> Iterator[F
         return
     if not files:
         yield Finding(across.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
-    survey = seeds.survey(scene.package, files, schema)
+    lost = [it for it in (schema_file.missing_file(scene.package, path, file) for file in files) if it]
+    if lost:
+        yield from lost
+        return
+    try:
+        survey = seeds.survey(scene.package, files, schema)
+    except OSError as error:
+        yield schema_file.unreadable_file(path, pattern, error)
+        return
     for fault in survey.faults:
         yield Finding(across.BAD_SEED, path, fault)
     yield from _too_long(entry, path, survey.lines)

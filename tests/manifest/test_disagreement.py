@@ -1,0 +1,67 @@
+"""What does not fit a JSON Schema is said in sentences of our own, for every keyword of the dialect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from talekeeper.manifest.disagreement import misfit
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "place", "says"),
+    [
+        ({"required": ["a"]}, {}, "", "the property 'a' is missing"),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "", "the property 'b' is missing, which goes with 'a'"),
+        ({"additionalProperties": False}, {"z": 1}, "", "the property 'z' is not in the schema"),
+        ({"unevaluatedProperties": False}, {"z": 1}, "", "the property 'z' is not in the schema"),
+        (
+            {"unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]},
+            {"a": 1, "z": 1},
+            "",
+            "has a property that is not in the schema",
+        ),
+        ({"properties": {"a": False}}, {"a": 1}, "", "1 is not allowed by the schema"),
+        ({"type": ["object", "null"]}, 1, "", "must be of type object or null"),
+        ({"enum": ["a", None, True]}, 1, "", "must be one of 'a', null, true"),
+        ({"enum": list(range(20))}, "x", "", "must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8 more"),
+        ({"const": False}, 1, "", "must be false"),
+        ({"minLength": 1}, "", "", "must have at least 1 character"),
+        ({"maxLength": 2}, "abc", "", "has 3 characters, and at most 2 are allowed"),
+        ({"minItems": 2}, [], "", "must have at least 2 items"),
+        ({"maxItems": 1}, [1, 2], "", "has 2 items, and at most 1 are allowed"),
+        ({"minProperties": 1}, {}, "", "must have at least 1 property"),
+        ({"maxProperties": 0}, {"a": 1}, "", "has 1 property, and at most 0 are allowed"),
+        ({"minimum": 1}, 0, "", "must be at least 1"),
+        ({"maximum": 1.5}, 2, "", "must be at most 1.5"),
+        ({"exclusiveMinimum": 1}, 1, "", "must be more than 1"),
+        ({"exclusiveMaximum": 1}, 1, "", "must be less than 1"),
+        ({"multipleOf": 2}, 3, "", "must be a multiple of 2"),
+        ({"uniqueItems": True}, [1, 1], "", "has an item twice"),
+        ({"prefixItems": [{}], "items": False}, [1, 2], "", "has more items than the schema allows"),
+        ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2], "", "has more items than the schema allows"),
+        ({"contains": {"const": 1}}, [], "", "has too few or too many of the items the schema asks for"),
+        ({"oneOf": [{}, {}]}, 1, "", "must fit one of 2 schemas, and fits several"),
+        ({"not": {}}, 1, "", "is what the schema rules out"),
+        ({"propertyNames": {"enum": ["a"]}}, {"z": 1}, "", "the name of the property 'z' must be one of 'a'"),
+        ({"properties": {"propertyNames": {"type": "null"}}}, {"propertyNames": "z"}, "propertyNames", "must be of"),
+        ({"items": {"properties": {"a": {"type": "string"}}}}, [{"a": 1}], "0/a", "must be of type string"),
+        ({"if": {}, "then": {"required": ["a"]}}, {}, "", "the property 'a' is missing"),
+    ],
+)
+def test_every_rule_has_its_sentence(schema: dict[str, Any], value: Any, place: str, says: str) -> None:
+    found = misfit(schema, value)
+
+    assert found is not None
+    assert found[0] == place
+    assert found[1].startswith(says)
+
+
+def test_no_rule_of_the_dialect_is_told_in_words_of_python() -> None:
+    asserted = set(Draft202012Validator.VALIDATORS) - {"$ref", "$dynamicRef", "allOf", "if", "pattern", "format"}
+    inner = {"properties", "patternProperties", "propertyNames", "dependentSchemas", "prefixItems"}
+
+    from talekeeper.manifest.disagreement import _SENTENCES  # noqa: PLC0415 - the table itself is the subject
+
+    assert asserted - inner <= set(_SENTENCES)
