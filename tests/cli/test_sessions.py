@@ -152,6 +152,32 @@ def test_where_nobody_answers_nothing_is_deleted(
     assert told("search", "arches", "--json").json["results"]
 
 
+@pytest.mark.parametrize("name", [" x", "x" * 201, "a\u200bb"], ids=["blank", "too long", "unseen"])
+@pytest.mark.parametrize(
+    "act",
+    [
+        ("import", "chat.jsonl", "--session"),
+        ("import", "chat.jsonl", "--locale"),
+        ("sessions", "new", "other", "--locale"),
+        ("sessions", "new"),
+        ("sessions", "show"),
+        ("search", "eels", "--session"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_cannot_be_is_told_why(told: Run, act: tuple[str, ...], name: str) -> None:
+    outcome = told(*act, name)
+
+    assert outcome.code == 1
+    assert "there is no" not in outcome.err
+    assert any(why in outcome.err for why in ("blanks around", "at most 200", "cannot be seen"))
+    assert [one["id"] for one in told("sessions", "list", "--json").json["sessions"]] == ["harbour"]
+
+
+def test_a_workspace_that_cannot_be_is_told_why(told: Run) -> None:
+    assert "'Big Town' cannot name a workspace" in told("search", "eels", "-w", "Big Town").err
+
+
 @pytest.mark.parametrize(
     "act", [("show", "harbour", "--turns", "9" * 20), ("go", "harbour", "0:" + "9" * 20)], ids=" ".join
 )

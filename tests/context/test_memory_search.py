@@ -116,6 +116,27 @@ def test_sources_are_asked_by_name(
     assert answer["unavailable"] == unavailable
 
 
+@pytest.mark.parametrize(
+    ("scope", "name", "reason"),
+    [
+        ("recall", "lore", "it is not recall; search all"),
+        ("recall", "lore/entries", "it is not recall; search all"),
+        ("archival", "recall", "it is not archival; search all"),
+    ],
+)
+def test_a_named_source_that_the_scope_leaves_out_is_named(
+    services: Services, plug: Plug, start: Start, tell: Tell, scope: str, name: str, reason: str
+) -> None:
+    plug("lore")
+    start()
+    tell("you: the key")
+
+    answer = run(services, S, {"query": "key", "sources": [name], "scope": scope})
+
+    assert answer["unavailable"] == {name: reason}
+    assert answer["hint"] == "none of these sources can be searched"
+
+
 def test_a_plugin_active_in_one_session_alone_is_not_searched_in_another(
     services: Services, plug: Plug, start: Start, put: Callable[..., None]
 ) -> None:

@@ -75,6 +75,12 @@ def test_the_named_player_opens_turns(run_import: RunImport, story: Story) -> No
     assert turns(story) == [(0, "a"), (1, "b"), (1, "c")]
 
 
+def test_a_player_who_does_not_speak_is_noted(run_import: RunImport) -> None:
+    report = run_import("Tom: a\nMira: b\nTom: c\n", "s.txt", player="Nobody")
+
+    assert report.notes == {"nobody is called 'Nobody', so nobody is the player": (1, 1)}
+
+
 def test_lines_without_a_player_belong_to_the_turn_of_a_story_that_has_begun(
     run_import: RunImport, story: Story, lines_of: LinesOf
 ) -> None:

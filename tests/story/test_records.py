@@ -103,7 +103,7 @@ def test_withdrawing_on_one_branch_forgets_nothing_on_another(
 
     assert (live(), find("lantern", facts)) == ({}, [])
     assert [record.key for record in story.records.list(facts, scope, withdrawn=True)] == ["k"]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="withdrawn already"):
         story.records.withdraw(facts, scope, "k")
     story.undo(address)
     say("> else")

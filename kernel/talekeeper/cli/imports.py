@@ -8,6 +8,7 @@ import click
 
 from talekeeper.cli import lore, screen
 from talekeeper.cli.lore import Lore, Wish
+from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.errors import ImportFileError, TalekeeperError
 from talekeeper.exchange import (
@@ -31,10 +32,16 @@ if TYPE_CHECKING:
 @click.command(epilog="Example:  talekeeper import chat.jsonl --player Ann")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--format", "name", type=click.Choice(FORMATS), help="What the files are.  [default: seen from the file]")
-@click.option("-s", "--session", metavar="NAME", help="Put everything into this session.  [default: the file's]")
+@click.option(
+    "-s",
+    "--session",
+    metavar="NAME",
+    callback=possible,
+    help="Put everything into this session.  [default: the file's]",
+)
 @click.option("--player", metavar="NAME", help="The speaker who is the player.")
 @click.option("--title", default="", help="Title of a new session.")
-@click.option("--locale", default="en", show_default=True, help="Language of a new session.")
+@click.option("--locale", default="en", callback=possible, show_default=True, help="Language of a new session.")
 @click.option("--dry-run", is_flag=True, help="Read and compare everything, change nothing.")
 @click.option("--importer", metavar="PLUGIN/ID", help="Read the files with a plugin's importer, into the session.")
 @click.option("--replace", is_flag=True, help="With an importer: take over records that differ.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from talekeeper.cli.options import Common
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.story import Coordinate, Message, Session
+from talekeeper.story.names import check_name, check_workspace
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -24,6 +25,7 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
     """By id, by title when only one has it, or by the beginning of an id; without a name the one used last."""
     known = home.story.sessions(options.workspace)
     if not known:
+        check_workspace(options.workspace)
         cure = "talekeeper import FILE brings a conversation, talekeeper sessions new makes an empty one"
         raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure)
     if name is None:
@@ -35,6 +37,7 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
         if found:
             ids = ", ".join(session.id for session in found[:5])
             raise NotFound(f"{name!r} may be any of several sessions", cure=f"give one of {ids}")
+    check_name(name, "session")
     raise NotFound(f"there is no session {name!r}", where=options.workspace, cure=_cure(name, known))
 
 

@@ -75,6 +75,11 @@ def counted(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
+def titled(name: str, title: str) -> str:
+    """What became of something that was given a title."""
+    return f"{name} is now called {title!r}" if title else f"{name} has no title now"
+
+
 def width(text: str) -> int:
     """Columns `text` takes in a terminal."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in _WIDE else 1 for c in text)

@@ -9,6 +9,7 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.asking import ask_twice
+from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import message_of, session_of, turns_of
 from talekeeper.cli.told import message_json, session_facts, session_json, show_message, tell
@@ -46,7 +47,7 @@ def list_sessions(options: Common, /) -> None:
 @group.command(epilog='Example:  talekeeper sessions new low-house --title "The Low House"')
 @click.argument("name", metavar="[ID]", required=False)
 @click.option("--title", default="", help="Its title.  [default: none]")
-@click.option("--locale", default="en", show_default=True, help="Its language.")
+@click.option("--locale", default="en", callback=possible, show_default=True, help="Its language.")
 @common
 @pass_common
 def new(options: Common, /, name: str | None, title: str, locale: str) -> None:
@@ -95,7 +96,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
     """Give a session another title; its id stays."""
     with options.open() as home:
         session = home.story.rename_session(session_of(home, options, name).address, title)
-    tell(options, session, f"{session.id} is now called {session.title!r}")
+    tell(options, session, screen.titled(session.id, session.title))
 
 
 @group.command(epilog="Example:  talekeeper sessions delete low-house")

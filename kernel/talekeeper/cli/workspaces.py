@@ -54,8 +54,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
         home.story.rename_workspace(_found(home, name).id, title)
         workspace = _found(home, name)
         counts = _counts(home, workspace)
-    told = f"{workspace.id} is now called {workspace.title!r}"
-    tell(options, None, told, {"workspace": _json(workspace, *counts)})
+    tell(options, None, screen.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
 
 
 @group.command(epilog="Example:  talekeeper workspaces delete drafts")

@@ -41,7 +41,7 @@ def answer(asking: Asking, ranking: Ranking) -> Answer:
         degraded=_LOST if len(hits) < len(ranking.hits) else "",
         unavailable=asking.sources.unavailable,
         indexing=tuple(one.path for one in reached if (one.plugin, one.name) in pending),
-        hint="" if hits else _hint(asking.asked, ranking.searched),
+        hint="" if hits else _hint(asking, ranking.searched),
     )
 
 
@@ -119,10 +119,13 @@ def _excerpt(text: str, asked: Question) -> str:
     return excerpt(text, " ".join(asked.texts))
 
 
-def _hint(asked: Question, searched: int) -> str:
+def _hint(asking: Asking, searched: int) -> str:
+    asked = asking.asked
     if not any(query_terms(text) for text in asked.texts):
         return "the query has no words; name people, places and things"
     bounded = asked.turn_from is not None or asked.turn_to is not None
+    if asking.sources.unavailable and not asking.sources.messages and not asking.sources.namespaces:
+        return "none of these sources can be searched"
     if not searched:
         return "nothing lies between these turns" if bounded else "there is nothing to search here yet"
     wider = "; leave out turn_from and turn_to" if bounded else "; search all" if asked.scope != "all" else ""

@@ -60,18 +60,19 @@ def resolve(tx: Tx, session: Session, roster: Roster, scope: str, names: Iterabl
     """The sources of a question. Owner-visible namespaces are left out, unnamed, for anybody but the owner."""
     wanted = tuple(names)
     owner = is_owner(tx, session.address)
-    namespaces = [
+    allowed = [
         one
         for plugin in roster.working
         for one in searchables(plugin, session)
-        if (owner or one.search.visibility == "narrator")
-        and scope in {"all", one.search.tier}
-        and (not wanted or _is_named(one.namespace, wanted))
+        if owner or one.search.visibility == "narrator"
+    ]
+    namespaces = [
+        one for one in allowed if scope in {"all", one.search.tier} and (not wanted or _is_named(one.namespace, wanted))
     ]
     return Sources(
         messages=scope != "archival" and (not wanted or MESSAGES in wanted),
         namespaces=tuple(sorted(namespaces, key=lambda one: (one.namespace.plugin, one.namespace.name))),
-        unavailable=dict(sorted(_unavailable(session, roster, wanted))),
+        unavailable=dict(sorted([*_unavailable(session, roster, wanted), *_out_of_scope(allowed, scope, wanted)])),
     )
 
 
@@ -113,6 +114,15 @@ def _unavailable(session: Session, roster: Roster, names: tuple[str, ...]) -> It
     for name in names:
         if name not in known:
             yield name, "there is no such source in this session"
+
+
+def _out_of_scope(allowed: Iterable[Searchable], scope: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Named sources of which the scope leaves nothing."""
+    for name in names:
+        tiers = {one.search.tier for one in allowed if _is_named(one.namespace, (name,))}
+        tiers |= {"recall"} if name == MESSAGES else set()
+        if scope != "all" and tiers and scope not in tiers:
+            yield name, f"it is not {scope}; search all"
 
 
 def _searched_paths(plugin_id: str, plugin: Plugin | None) -> list[str]:

@@ -29,10 +29,14 @@ def check_name(name: str, field: str, *, empty: bool = False) -> str:
     check_text(name, field)
     if not name and empty:
         return name
-    if not name or name != name.strip() or len(name) > _LONGEST:
-        raise ParameterError(field, f"{name[:_LONGEST]!r} is empty, too long or has blanks around it")
+    if not name.strip():
+        raise ParameterError(field, "it is empty", cure="give it a name")
+    if len(name) > _LONGEST:
+        raise ParameterError(field, f"it has {len(name):,} characters, at most {_LONGEST} are taken", cure="shorten it")
+    if name != name.strip():
+        raise ParameterError(field, f"{name!r} has blanks around it", cure="leave them out")
     if any(unicodedata.category(character) in _UNPRINTABLE for character in name):
-        raise ParameterError(field, f"{name!r} holds a character that cannot be seen")
+        raise ParameterError(field, f"{name!r} holds a character that cannot be seen", cure="leave it out")
     return name
 
 

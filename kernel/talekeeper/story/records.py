@@ -257,6 +257,8 @@ class Records:
 
     def _live(self, tx: Tx, place: Target, key: str) -> Record:
         found = reading.standing(tx, place.namespace, place.scope, place.line, key)
+        if found is not None and found.withdrawn and not found.forgotten:
+            raise NotFound(f"the record {key!r} is withdrawn already", where=place.namespace.path)
         if found is None or found.withdrawn:
             raise NotFound(f"there is no record {key!r}", where=place.namespace.path)
         return found
