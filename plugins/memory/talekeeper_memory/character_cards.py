@@ -1,7 +1,7 @@
-"""Character cards V1 and V2 (JSON) → cards: the character itself, then the entries of its book.
+"""Character cards → cards: the character itself, then the entries of its book.
 
-V1 has its fields at the top, V2 under `data` with `spec = "chara_card_v2"`. Greetings, example dialogue and prompts
-for other programs are not lore and stay out.
+V1 has its fields at the top, V2 and V3 under `data` with a `spec`. Greetings, example dialogue and prompts for other
+programs are not lore and stay out.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from talekeeper_memory.cards import Names, card, table_of, text_of, unique, word
 from talekeeper_memory.lorebooks import Skipped, cards_of, entries_of
 
 _LABELLED = (("personality", "Personality"), ("scenario", "Scenario"))
+_SPECS = ("chara_card_v2", "chara_card_v3")
 _MARKS = ("description", "personality", "scenario", "first_mes")
 
 
 def character_of(data: object) -> Mapping[str, Any] | None:
-    """The table with the character's fields, or None when `data` is not a card V1 or V2."""
+    """The table with the character's fields, or None when `data` is not a card."""
     fields = table_of(data)
-    if fields is not None and fields.get("spec") == "chara_card_v2":
+    if fields is not None and fields.get("spec") in _SPECS:
         fields = table_of(fields.get("data")) or fields
     if (
         fields is None
@@ -33,11 +34,13 @@ def character_of(data: object) -> Mapping[str, Any] | None:
 def cards_of_character(data: Mapping[str, Any], player: str, skipped: Skipped) -> Iterator[dict[str, Any]]:
     """The character's own card first, then one for each entry of its book."""
     name = text_of(data["name"])
-    names = Names(player=player, character=name)
+    nickname = text_of(data.get("nickname"))
+    # A card V3 with a nickname means that by {{char}}.
+    names = Names(player=player, character=nickname or name)
     taken: set[str] = set()
     body = names.fill(_body(data))
     if body:
-        keys = [name, *words(data.get("nickname"))]
+        keys = [name, *words(nickname)]
         yield card(unique(name, taken), body, kind="character", keys=list(dict.fromkeys(keys)))
     else:
         skipped(name, "it has no description, personality or scenario")

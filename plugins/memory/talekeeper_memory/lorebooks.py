@@ -41,15 +41,28 @@ def cards_of(entries: Entries, names: Names, skipped: Skipped, taken: set[str]) 
         if entry is None:
             skipped(f"entry {identity}", "it is not a table")
             continue
-        body = names.fill(text_of(entry.get("content")))
+        body = names.fill(_said(text_of(entry.get("content"))))
         if not body:
             skipped(f"entry {identity}", "it has no content")
             continue
-        yield _card(identity, entry, body, names, taken)
+        keys = words(_either(entry, "key", "keys"))
+        if entry.get("use_regex") is True and keys:
+            skipped(f"keys of entry {identity}", "they are regular expressions, which are never run")
+            keys = []
+        yield _card(identity, entry, body, keys, names, taken)
 
 
-def _card(identity: str, entry: Mapping[str, Any], body: str, names: Names, taken: set[str]) -> dict[str, Any]:
-    keys = words(_either(entry, "key", "keys"))
+def _said(content: str) -> str:
+    """The text below the decorators, lines with @@ that a card V3 may begin with to steer other programs."""
+    lines = content.splitlines(keepends=True)
+    while lines and lines[0].startswith("@@"):
+        del lines[0]
+    return "".join(lines).strip()
+
+
+def _card(
+    identity: str, entry: Mapping[str, Any], body: str, keys: list[str], names: Names, taken: set[str]
+) -> dict[str, Any]:
     title = names.fill(text_of(entry.get("name")) or text_of(entry.get("comment")))
     return card(
         unique(title or (names.fill(keys[0]) if keys else "") or f"entry {identity}", taken),

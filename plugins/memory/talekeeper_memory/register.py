@@ -11,6 +11,7 @@ from talekeeper.api import ImportReport, PluginContext, Record, Registry, UserEr
 from talekeeper_memory.cards import Names
 from talekeeper_memory.character_cards import cards_of_character, character_of
 from talekeeper_memory.lorebooks import cards_of, entries_of
+from talekeeper_memory.pictures import SIGNATURE, card_in
 
 # The largest public lorebooks are a few MB; a file has to be held whole to be parsed.
 _FILE_LIMIT = 64 * 1024 * 1024
@@ -25,7 +26,7 @@ def talekeeper_register(registry: Registry) -> None:
 
 def read_world_info(ctx: PluginContext, file: BinaryIO, report: ImportReport) -> Iterator[Record]:
     """A World Info or lorebook file, one card an entry, keyed by its name."""
-    entries = entries_of(_json(file))
+    entries = entries_of(_parsed(_content(file)))
     if entries is None:
         message = "this is no World Info or lorebook: it has no entries"
         raise UserError(message, cure="for a character card use memory/character-card")
@@ -34,10 +35,11 @@ def read_world_info(ctx: PluginContext, file: BinaryIO, report: ImportReport) ->
 
 
 def read_character_card(ctx: PluginContext, file: BinaryIO, report: ImportReport) -> Iterator[Record]:
-    """A character card V1 or V2 in JSON: the character, then the entries of its book."""
-    character = character_of(_json(file))
+    """A character card V1, V2 or V3, in JSON or in a PNG picture: the character, then the entries of its book."""
+    content = _content(file)
+    character = character_of(_parsed(card_in(content) if content.startswith(SIGNATURE) else content))
     if character is None:
-        message = "this is no character card V1 or V2: it has no name with a description"
+        message = "this is no character card: it has no name with a description"
         raise UserError(message, cure="for a lorebook use memory/world-info")
     return _records(cards_of_character(character, _player(ctx), report.skipped))
 
@@ -51,11 +53,15 @@ def _player(ctx: PluginContext) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _json(file: BinaryIO) -> object:
+def _content(file: BinaryIO) -> bytes:
     content = file.read(_FILE_LIMIT + 1)
     if len(content) > _FILE_LIMIT:
         message = f"the file is larger than {_FILE_LIMIT // 1024 // 1024} MiB"
         raise UserError(message, cure="split it into several books")
+    return content
+
+
+def _parsed(content: bytes) -> object:
     try:
         return json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -64,6 +70,9 @@ def _json(file: BinaryIO) -> object:
     except json.JSONDecodeError as error:
         message = f"line {error.lineno}, column {error.colno}: {error.msg[0].lower()}{error.msg[1:]}"
         raise UserError(message, cure="save the file as JSON") from None
+    except ValueError:
+        message = "the file holds a number of thousands of digits"
+        raise UserError(message, cure="is it a card or a book?") from None
     except RecursionError:
         message = "the file is nested too deeply"
         raise UserError(message) from None
