@@ -60,10 +60,10 @@ def command(
 ) -> int:
     """Read conversations from files into sessions.
 
-    JSON Lines ({id, session, speaker, text, time?, turn?, role?}), SillyTavern chats, transcripts ("Name: text") and
-    Talekeeper's own exports are told apart by their content; a file that is none of them, or that a plugin of the
-    session reads by its name, goes to the plugins, which may read lorebooks and the like. Running an import again goes
-    on where it ended. "-" reads what is piped in.
+    JSON Lines ({id, session, speaker, text, time?, turn?, role?}), SillyTavern chats, KoboldAI saves, transcripts
+    ("Name: text") and Talekeeper's own exports are told apart by their content; a file that is none of them, or that a
+    plugin of the session reads by its name, goes to the plugins, which may read lorebooks and the like. Running an
+    import again goes on where it ended. "-" reads what is piped in.
     """
     wish = Wish(session, importer, replace)
     results: list[Report | Lore] = []

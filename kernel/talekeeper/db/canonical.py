@@ -40,16 +40,21 @@ class NotJson(ValueError):
     """Why `parse` refuses a text; a fault of syntax has the decoder's error as its cause."""
 
 
-def parse(text: str) -> Any:
+def parse(text: str, *, long_integers: bool = False) -> Any:
     """Reads JSON that may hold what no document here may, such as 64-bit numbers; raises `NotJson`.
 
-    Refused are NaN and infinities, a key given twice, nesting deeper than 64 and integers of more than 64 bits' digits.
+    Refused are NaN and infinities, a key given twice, nesting deeper than 64 and integers of more than 64 bits' digits;
+    with `long_integers` those are read as the text of their digits.
     """
     if _too_deep(text):
         raise NotJson(f"the JSON is nested deeper than {MAX_DEPTH}")
     try:
         return json.loads(
-            text, parse_int=_integer, parse_float=_finite, parse_constant=_constant, object_pairs_hook=_unique
+            text,
+            parse_int=_integer_or_digits if long_integers else _integer,
+            parse_float=_finite,
+            parse_constant=_constant,
+            object_pairs_hook=_unique,
         )
     except json.JSONDecodeError as error:
         raise NotJson(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
@@ -59,6 +64,10 @@ def _integer(digits: str) -> int:
     if len(digits) > _LONGEST_INTEGER:
         raise NotJson(f"an integer of {len(digits)} digits is out of range")
     return int(digits)
+
+
+def _integer_or_digits(digits: str) -> int | str:
+    return digits if len(digits) > _LONGEST_INTEGER else int(digits)
 
 
 def _finite(digits: str) -> float:

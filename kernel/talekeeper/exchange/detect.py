@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 
+from talekeeper.errors import ImportFileError
 from talekeeper.exchange.archive import ARCHIVE_KEY
 from talekeeper.exchange.entry import Entry, Notes
 from talekeeper.exchange.jsonl import read_jsonl
+from talekeeper.exchange.kobold import is_kobold, read_kobold
 from talekeeper.exchange.lines import Line, Source
 from talekeeper.exchange.sillytavern import HEADER_KEYS, read_sillytavern
 from talekeeper.exchange.transcript import read_transcript, speaker_line
 
 Reader = Callable[[Source, Notes, str | None], Iterator[Entry]]
 
-READERS: dict[str, Reader] = {"jsonl": read_jsonl, "sillytavern": read_sillytavern, "transcript": read_transcript}
+READERS: dict[str, Reader] = {
+    "jsonl": read_jsonl,
+    "sillytavern": read_sillytavern,
+    "kobold": read_kobold,
+    "transcript": read_transcript,
+}
 ARCHIVE = "talekeeper"
 GUESSED = "transcript"
 """The format that has no mark of its own: any text may look like it."""
@@ -49,7 +57,16 @@ _CURE = f"name the format with --format {'|'.join(FORMATS)}"
 
 
 def _json_format(source: Source, line: Line) -> str:
-    row = source.json_object(line)
+    try:
+        row = source.json_object(line)
+    except ImportFileError:
+        # A save may be one document over many lines, or hold numbers that no line of ours may.
+        with suppress(ImportFileError):
+            if is_kobold(source.document()):
+                return "kobold"
+        raise
+    if is_kobold(row):
+        return "kobold"
     if ARCHIVE_KEY in row:
         return ARCHIVE
     if "mes" in row or HEADER_KEYS & row.keys():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, TypeGuard, cast
+from typing import Any, BinaryIO, NoReturn, TypeGuard
 
 from talekeeper.db import NotJson, parse
 from talekeeper.errors import ImportFileError, ParameterError
@@ -86,15 +86,37 @@ class Source:
             self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
         return value
 
+    def document(self) -> dict[str, Any]:
+        """The one JSON object that the whole file is, its numbers not bounded; the stream stands at its end then."""
+        self.stream.seek(0)
+        raw = self.stream.read(LONGEST_LINE + 1)
+        if len(raw) > LONGEST_LINE:
+            self.fail(None, "the document is longer than 64 MiB", "is this a conversation?")
+        try:
+            value = parse(raw.decode("utf-8-sig"), long_integers=True)
+        except UnicodeDecodeError as fault:
+            line = raw.count(b"\n", 0, fault.start) + 1
+            self.fail(line, f"not UTF-8 at byte {fault.start + 1:,} of the file", "save the file as UTF-8")
+        except NotJson as fault:
+            self.fail(None, str(fault), "is the file complete?")
+        if not is_object(value):
+            self.fail(None, "the document is JSON but not an object")
+        return value
+
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a value that came out of JSON is an object."""
     return isinstance(value, dict)
 
 
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether a value that came out of JSON is a list."""
+    return isinstance(value, list)
+
+
 def is_text_list(value: object) -> TypeGuard[list[str]]:
     """Whether a value that came out of JSON is a list of nothing but texts."""
-    return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
+    return is_list(value) and all(isinstance(each, str) for each in value)
 
 
 def _json_fault(fault: json.JSONDecodeError, text: str) -> tuple[str, str]:
