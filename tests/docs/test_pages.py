@@ -20,6 +20,8 @@ PAGES = [
     "how-to/search-several-fields.md",
     "how-to/migrate-a-namespace.md",
     "how-to/test-a-plugin.md",
+    "how-to/look-after-your-data.md",
+    "how-to/bring-your-chats.md",
 ]
 WITH_PIP = ["tutorial/first-plugin.md", "how-to/ship-on-pypi.md"]
 
