@@ -350,7 +350,7 @@ def test_explain_says_what_feeds_what_and_what_nothing_runs(make_plugin: MakePlu
     assert "lore/notes: feeds nothing: it has no search table" in text
     assert "commands check: talekeeper run lore/check" in text
     assert "tools roll: declared; nothing offers tools to a model in this version" in text
-    assert "jobs extract: declared; nothing runs jobs in this version" in text
+    assert "jobs extract: when asked: talekeeper jobs run" in text
 
 
 def test_strict_raises_the_plugins_own_exception(make_plugin: MakePlugin, open_host: OpenHost) -> None:

@@ -15,10 +15,11 @@ _USE = MappingProxyType(
     {
         "tools": "declared; nothing offers tools to a model in this version",
         "prompt": "declared; nothing builds prompts in this version",
-        "jobs": "declared; nothing runs jobs in this version",
         "providers": "declared; nothing asks providers in this version",
     }
 )
+
+_STARTED = MappingProxyType({"turn-committed": "after each turn", "manual": "when asked: talekeeper jobs run"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,8 @@ def _use(manifest: PluginManifest, point: str, entry: Mapping[str, Any]) -> str:
         return f"talekeeper run {manifest.id}/{entry['id']}"
     if point == "importers":
         return f"reads {', '.join(entry['match'])}"
+    if point == "jobs":
+        return _STARTED.get(entry["on"], "declared; nothing keeps schedules in this version")
     return _USE[point]
 
 

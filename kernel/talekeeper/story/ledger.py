@@ -139,7 +139,7 @@ def succeed(
 
 def skip(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason: str) -> Job:
     """Ends a running job that had nothing to do."""
-    _end(core, tx, address, job_id, lease, state="skipped", reason=reason[:_LONGEST_REASON], not_before=None)
+    _end(core, tx, address, job_id, lease, state="skipped", reason=_told(reason), not_before=None)
     return job(tx, address, job_id)
 
 
@@ -148,7 +148,7 @@ def fail(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason
     attempts = job(tx, address, job_id).attempts
     delay = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** (attempts - 1)) if after is None else after
     due = None if attempts >= MAX_ATTEMPTS else iso(core.clock.now() + timedelta(seconds=delay))
-    _end(core, tx, address, job_id, lease, state="failed", reason=reason[:_LONGEST_REASON], not_before=due)
+    _end(core, tx, address, job_id, lease, state="failed", reason=_told(reason), not_before=due)
     return job(tx, address, job_id)
 
 
@@ -156,7 +156,7 @@ def release(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, rea
     """Puts a running job back as if it had not been claimed, due after `after` seconds."""
     attempts = job(tx, address, job_id).attempts - 1
     due = iso(core.clock.now() + timedelta(seconds=after)) if after else None
-    _end(core, tx, address, job_id, lease, state="pending", attempts=attempts, reason=reason[:_LONGEST_REASON],
+    _end(core, tx, address, job_id, lease, state="pending", attempts=attempts, reason=_told(reason),
          not_before=due)  # fmt: skip
     return job(tx, address, job_id)
 
@@ -296,6 +296,11 @@ def _end(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, **colu
     )
     if not touched:
         raise _lost(address, job_id)
+
+
+def _told(reason: str) -> str:
+    """A reason as it is kept: a plugin's words may hold what the store does not."""
+    return reason.encode("utf-8", "replace").decode().replace("\0", "")[:_LONGEST_REASON]
 
 
 def _lost(address: Address, job_id: str) -> Conflict:

@@ -1,0 +1,254 @@
+"""The jobs of a session: noted in a turn's commit, run one after the other under a lease, each failing on its own.
+
+Any process may run them. Nothing here waits for a time to come: what is not due yet is run on a later turn.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from talekeeper.context import Services
+from talekeeper.context.running import working
+from talekeeper.db import Lease, Leases, Tx
+from talekeeper.errors import (
+    Cancelled,
+    Conflict,
+    HeldAcrossCall,
+    NoModel,
+    NotFound,
+    RateLimited,
+    Retry,
+    Skip,
+    StoreError,
+    TalekeeperError,
+)
+from talekeeper.models import Cancel, Models
+from talekeeper.plugins.border import JobResult
+from talekeeper.story import ROOT, Address, Job, Message, Session
+from talekeeper.story.jobs import Unrecorded
+from talekeeper.trace import Trace
+from talekeeper.turn.job_call import PluginAway, call_job, kinds
+from talekeeper.turn.untold import untold
+
+WAIT = 3600.0
+"""Seconds until a job that lacks a model or its plugin is looked at again; a person may hasten it."""
+
+ROUND = 20
+"""Turns noted at once when a story is caught up with, well below the backlog that the ledger holds of a kind."""
+
+_LONGEST = 30 * 24 * 3600.0  # seconds a plugin or an endpoint may put a job off
+_log = logging.getLogger("talekeeper.jobs")
+
+
+def lease_of(address: Address) -> str:
+    """The name of the lease under which a session's jobs run."""
+    return f"jobs:{address.session}"
+
+
+class JobRunner:
+    """Runs jobs in the thread that asks; see `Worker` for those in the background."""
+
+    def __init__(self, services: Services, models: Models, leases: Leases, trace: Trace | None = None) -> None:
+        self._services = replace(services, models=models, trace=trace)
+        self._leases = leases
+        self._jobs = services.story.jobs
+
+    def enqueue(
+        self, tx: Tx, session: Session, narration: Message, turn_messages: Sequence[Message]
+    ) -> tuple[Job, ...]:
+        """Notes every job that a turn starts, in the order of plugins and manifests, inside the turn's own commit."""
+        start = min(message.coordinate.depth for message in (*turn_messages, narration))
+        roster = self._services.host.roster(session=session, tx=tx)
+        return tuple(
+            self._jobs.enqueue(session.address, plugin.id, kind, narration.coordinate, start=start, tx=tx)
+            for plugin in roster.working
+            for kind in kinds(plugin, "turn-committed")
+        )
+
+    def note(self, address: Address, path: str) -> Job:
+        """Notes the job `plugin/job` on the whole story as it stands, be it done before.
+
+        Raises NotFound, and PluginError when the plugin does not work in the session.
+        """
+        plugin, kind = working(self._services, address, path, "jobs")
+        last = self._services.story.messages(address, last=1)
+        end = last[0].coordinate if last else ROOT
+        return self._jobs.renew(address, plugin.id, kind, end, start=0)
+
+    def run(
+        self,
+        address: Address,
+        *,
+        limit: int | None = None,
+        on_job: Callable[[Job], object] | None = None,
+        cancel: Cancel | None = None,
+    ) -> list[Job]:
+        """Runs what is due on the head's lineage, at most `limit` jobs, and gives each as it ended.
+
+        A job's own failure is recorded and raises nothing. Raises `Busy` while another process runs them, and
+        StoreError when the ledger cannot be read or written.
+        """
+        done: list[Job] = []
+        with self._leases.hold(address.workspace, lease_of(address)) as lease:
+            while (limit is None or len(done) < limit) and not (cancel is not None and cancel.is_set()):
+                job = self._claim(address, lease)
+                if job is None:
+                    break
+                self._do(address, job, lease, cancel)
+                done.append(self._as_it_is(address, job))
+                self._tell("job.ended", address, done[-1])
+                if on_job is not None:
+                    on_job(done[-1])
+        return done
+
+    def left(self, address: Address) -> int:
+        """How many jobs `catch_up` has before it, as far as can be known."""
+        waiting = [job for where, job in self._jobs.unfinished(address.workspace) if where == address]
+        return len(waiting) + len(untold(self._services, address))
+
+    def catch_up(
+        self,
+        address: Address,
+        *,
+        only: str = "",
+        on_job: Callable[[Job], object] | None = None,
+        cancel: Cancel | None = None,
+    ) -> list[Job]:
+        """Runs all there is now, waiting or not, then the jobs of turns that none was noted for: what was imported.
+
+        `only` is one `plugin/job`. Stops where a round of them did not end well; raises as `run` does.
+        """
+        self._jobs.hasten(address)
+        done = self.run(address, on_job=on_job, cancel=cancel)
+        while True:
+            waiting = untold(self._services, address, only)[:ROUND]
+            if not waiting or (cancel is not None and cancel.is_set()):
+                return done
+            for each in waiting:
+                self._jobs.enqueue(address, each.plugin, each.kind, each.end, start=each.start)
+            ended = self.run(address, on_job=on_job, cancel=cancel)
+            done += ended
+            if any(job.state not in {"succeeded", "skipped"} for job in ended) or len(ended) < len(waiting):
+                return done
+
+    def _claim(self, address: Address, lease: Lease) -> Job | None:
+        try:
+            return self._jobs.claim(address, lease)
+        except Conflict:
+            # Somebody else has the lease by now, and does what there is to do.
+            return None
+
+    def _do(self, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> None:
+        """Calls the plugin and writes down how it ended."""
+        self._tell("job.started", address, job)
+        try:
+            result = call_job(self._services, address, job, lease, cancel)
+        except HeldAcrossCall:
+            raise
+        except TalekeeperError as error:
+            self._went_otherwise(address, job, lease, error, cancel)
+        except PluginAway as away:
+            self._release(address, job, lease, f"waits for its plugin: {away}", WAIT)
+        except Exception as error:
+            # Only a strict guard lets a plugin's own exception through, and then the caller shall see it.
+            self._fail(address, job, lease, f"raised {type(error).__name__}: {error}")
+            raise
+        except BaseException:
+            with suppress(StoreError):
+                self._jobs.release(address, job.id, lease, job.reason)
+            raise
+        else:
+            self._went_well(address, job, lease, result)
+
+    def _went_well(self, address: Address, job: Job, lease: Lease, result: JobResult) -> None:
+        if result.skipped and result.covered is None:
+            self._end(address, job, result.skipped, lambda: self._jobs.skip(address, job.id, lease, result.skipped))
+            return
+        details = {**result.details, **({"skipped": result.skipped} if result.skipped else {})}
+        self._end(
+            address,
+            job,
+            "it was done",
+            lambda: self._jobs.succeed(
+                address,
+                job.id,
+                lease,
+                did_work=result.did_work and not result.skipped,
+                covered=result.covered,
+                details=details,
+            ),
+        )
+
+    def _went_otherwise(
+        self, address: Address, job: Job, lease: Lease, error: TalekeeperError, cancel: Cancel | None
+    ) -> None:
+        reason = str(error)
+        if isinstance(error, Skip):
+            self._end(address, job, reason, lambda: self._jobs.skip(address, job.id, lease, reason))
+        elif isinstance(error, NoModel):
+            self._release(address, job, lease, f"waits for a model: {reason}", WAIT)
+        elif isinstance(error, Cancelled) and cancel is not None and cancel.is_set():
+            self._release(address, job, lease, job.reason, 0.0)
+        elif isinstance(error, Retry):
+            self._fail(address, job, lease, reason, _seconds(error.after))
+        elif isinstance(error, RateLimited):
+            self._fail(address, job, lease, reason, _seconds(error.data.get("retry_after")))
+        else:
+            self._fail(address, job, lease, reason)
+
+    def _fail(self, address: Address, job: Job, lease: Lease, reason: str, after: float | None = None) -> None:
+        if self._jobs.fail(address, job.id, lease, reason, after=after):
+            self._jobs.ended(address, job.id)
+        else:
+            self._warn_of_unrecorded(address, job)
+
+    def _release(self, address: Address, job: Job, lease: Lease, reason: str, after: float) -> None:
+        self._end(address, job, reason, lambda: self._jobs.release(address, job.id, lease, reason, after=after))
+
+    def _end(self, address: Address, job: Job, reason: str, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except Conflict:
+            return  # begun again by an edit, or another worker's: its end is no longer ours to write
+        except StoreError as error:
+            self._jobs.keep(Unrecorded(address, job.id, reason, error.sentence()))
+            self._warn_of_unrecorded(address, job)
+        else:
+            self._jobs.ended(address, job.id)
+
+    def _warn_of_unrecorded(self, address: Address, job: Job) -> None:
+        for kept in self._jobs.unrecorded:
+            if (kept.address, kept.job) == (address, job.id):
+                _log.warning("how %s/%s ended could not be written: %s", job.plugin, job.kind, kept.because)
+                self._tell("job.unrecorded", address, job, because=kept.because)
+
+    def _as_it_is(self, address: Address, job: Job) -> Job:
+        with suppress(StoreError, NotFound):
+            return self._jobs.get(address, job.id)
+        return job
+
+    def _tell(self, event: str, address: Address, job: Job, **facts: object) -> None:
+        if self._services.trace is not None:
+            self._services.trace.event(
+                event,
+                workspace=address.workspace,
+                session=address.session,
+                plugin=job.plugin,
+                job=job.kind,
+                id=job.id,
+                state=job.state,
+                attempt=job.attempts,
+                reason=job.reason,
+                **facts,
+            )
+
+
+def _seconds(after: object) -> float | None:
+    """A delay somebody else asked for, as far as it is one."""
+    if not isinstance(after, int | float) or not math.isfinite(after):
+        return None
+    return min(max(float(after), 0.0), _LONGEST)

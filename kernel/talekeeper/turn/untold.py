@@ -1,0 +1,71 @@
+"""Turns that no job was noted for because they were not told here: what an import brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from talekeeper.context import Services
+from talekeeper.db import Tx
+from talekeeper.story import Address, Coordinate, Message
+from talekeeper.turn.job_call import kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A job that a turn would have started: of which kind, on which messages."""
+
+    plugin: str
+    kind: str
+    end: Coordinate
+    start: int
+
+
+def untold(services: Services, address: Address, only: str = "") -> list[Untold]:
+    """Every such job on the head's lineage, turn by turn, for all kinds or for the one called `plugin/job`.
+
+    A turn counts once it is answered; text before the first player message belongs to none.
+    """
+    services.host.ready(address)
+
+    def read(tx: Tx) -> list[Untold]:
+        session = services.story.session(address, tx=tx)
+        wanted = [
+            (plugin.id, kind)
+            for plugin in services.host.roster(session=session, tx=tx).working
+            for kind in kinds(plugin, "turn-committed")
+            if only in {"", f"{plugin.id}/{kind}"}
+        ]
+        if not wanted:
+            return []
+        turns = list(_turns(services.story.messages(address, tx=tx)))
+        noted = {each: _noted(services, address, *each, tx=tx) for each in wanted}
+        return [
+            Untold(*each, end, start)
+            for start, end in turns
+            for each in wanted
+            if not noted[each].issuperset(range(start, end.depth + 1))
+        ]
+
+    return services.story.read(read)
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, Coordinate]]:
+    """First depth and end of every answered turn."""
+    for turn, group in groupby(messages, key=lambda message: message.turn):
+        told = list(group)
+        if turn > 0 and any(message.role == "narrator" for message in told):
+            yield told[0].coordinate.depth, told[-1].coordinate
+
+
+def _noted(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
+    """Depths of the head's lineage that a job of the kind was noted for, or covers."""
+    jobs, reach = services.story.jobs, services.story.lineage(address, tx=tx)
+    found = [
+        (job.start, job.end)
+        for job in jobs.all(address, tx=tx)
+        if (job.plugin, job.kind) == (plugin, kind) and job.end <= reach.get(job.coordinate.branch, -2)
+    ]
+    found += jobs.covered(address, plugin, kind, tx=tx)
+    return {depth for start, end in found for depth in range(start, end + 1)}
