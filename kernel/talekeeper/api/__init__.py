@@ -39,7 +39,7 @@ from talekeeper.plugins.border import (
     Use,
 )
 from talekeeper.plugins.hooks import Called, Importer, Job, Migration, Prompt, Registry, hookimpl
-from talekeeper.plugins.offered import (
+from talekeeper.plugins.protocols import (
     Batch,
     Covers,
     Data,

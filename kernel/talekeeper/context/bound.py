@@ -14,7 +14,7 @@ from talekeeper.errors import NotFound, ParameterError, PermissionDenied
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, PluginManifest
 from talekeeper.plugins.border import TurnView
-from talekeeper.plugins.offered import Covers
+from talekeeper.plugins.protocols import Covers
 from talekeeper.story import Coordinate, Derived, Job, Scope, Session, scope_of
 from talekeeper.story import Record as Stored
 

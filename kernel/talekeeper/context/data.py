@@ -14,7 +14,7 @@ from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
 from talekeeper.plugins.border import Json, Record, Use
 from talekeeper.plugins.frozen import frozen, plain
-from talekeeper.plugins.offered import Covers, Order
+from talekeeper.plugins.protocols import Covers, Order
 from talekeeper.story import Coordinate
 from talekeeper.story import Record as Stored
 from talekeeper.story.validation import check_value

@@ -12,7 +12,7 @@ from talekeeper.context.models import CallModels
 from talekeeper.context.reading import StoryHistory, StorySearch, session_view
 from talekeeper.plugins import Plugin
 from talekeeper.plugins.border import Json, TurnView
-from talekeeper.plugins.offered import SessionView
+from talekeeper.plugins.protocols import SessionView
 
 
 class CallContext:

@@ -15,7 +15,7 @@ from talekeeper.errors import NotFound
 from talekeeper.manifest.declared import Namespace
 from talekeeper.plugins.border import Answer, MessageView, ScoredRecord
 from talekeeper.plugins.frozen import frozen
-from talekeeper.plugins.offered import Scope, SessionView
+from talekeeper.plugins.protocols import Scope, SessionView
 from talekeeper.search import Query, RankedText, Source, excerpt, rank_texts, terms
 from talekeeper.story import Message, Session, Story
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol
 import pluggy
 
 from talekeeper.plugins.border import ImportReport, JobResult, Json, Line, Recalled, Record, TurnView
-from talekeeper.plugins.offered import JobView, PluginContext
+from talekeeper.plugins.protocols import JobView, PluginContext
 
 PROJECT = "talekeeper"
 HOOK = "talekeeper_register"

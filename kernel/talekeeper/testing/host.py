@@ -22,7 +22,7 @@ from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Switches
 from talekeeper.plugins.border import Answer, Json, MessageView, Record
 from talekeeper.plugins.discovery import installed
-from talekeeper.plugins.offered import SessionView
+from talekeeper.plugins.protocols import SessionView
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Story, scope_of
 
