@@ -60,6 +60,9 @@ def undecodable() -> sqlite3.DatabaseError:
 
 
 def _code(error: sqlite3.Error) -> int:
-    code: int = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    extended: int = getattr(error, "sqlite_errorcode", 0)
+    if extended == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for the 32 KB beside the file that readers share
+        return sqlite3.SQLITE_FULL
+    code = extended & _PRIMARY
     # Python finds most such texts itself, and gives no code.
     return sqlite3.SQLITE_CORRUPT if not code and str(error).startswith(_UNDECODABLE) else code

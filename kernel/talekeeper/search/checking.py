@@ -10,6 +10,7 @@ import numpy as np
 from talekeeper.db import Tx
 from talekeeper.search.codec import decode_all
 from talekeeper.search.columns import LONGEST, PERSON, WITHDRAWN
+from talekeeper.search.damage import decoding
 from talekeeper.search.loading import load, read_rows
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.search.state import PartState
@@ -48,6 +49,7 @@ class _Content:
     words: list[int]
 
 
+@decoding()
 def check(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
     """First what the index has against itself, then passage by passage, then what is too much."""
     row = read_rows(tx, [part]).get(part)
@@ -125,7 +127,7 @@ def _settled_words(tx: Tx, state: PartState) -> list[int]:
         rows = tx.rows("SELECT term, data FROM posting WHERE segment = ?", (segment.id,))
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
-            postings = decode_all([data for _, data in some])
+            postings = decode_all([data for _, data in some], segment.n)
             hashes = np.array([hash(term) & _WORD for term, _ in some], np.uint64)
             np.add.at(sums, postings.ids, np.repeat(hashes, postings.counts) * (2 * postings.tfs.astype(np.uint64) + 1))
         words.extend(sums.tolist())

@@ -22,6 +22,7 @@ from talekeeper.search.arrays import Bytes, Positions
 WIDE, GAPS, DENSE = 1, 2, 3
 HEADER = 4
 _FAR = 255
+_BITS = (0, 2, 4, 8)
 _ROOMS = ((16, 4), (4, 2), (1, 0))  # up to this frequency, that many bits
 
 
@@ -65,8 +66,12 @@ def encode_all(postings: Postings, n: int) -> list[bytes]:
     return [whole[edges[i] : edges[i + 1]] for i in range(len(counts))]
 
 
-def decode_all(blobs: Sequence[bytes]) -> Postings:
-    """The postings of all `blobs`, a row each; undoes `encode_all`."""
+def decode_all(blobs: Sequence[bytes], n: int | Positions) -> Postings:
+    """The postings of all `blobs`, a row each; undoes `encode_all`.
+
+    `n` is the number of passages of the segment, or one for each row. Damaged bytes raise `ValueError` or `IndexError`,
+    or give postings that are wrong and still ascend below `n`.
+    """
     raw = np.frombuffer(b"".join(blobs), np.uint8)
     sizes = np.fromiter(map(len, blobs), np.intp, len(blobs))
     heads = np.cumsum(sizes) - sizes
@@ -75,12 +80,23 @@ def decode_all(blobs: Sequence[bytes]) -> Postings:
     postings = Postings(counts, np.empty(total, np.intp), np.ones(total, np.uint8))
     kinds = raw[heads]
     bits = raw[heads + 1].astype(np.intp)
+    if not (np.isin(kinds, (WIDE, GAPS, DENSE)).all() and np.isin(bits, _BITS).all()):
+        raise ValueError("postings begin with what is no header")
     _read_frequencies(raw, postings, bits, heads + HEADER)
     bodies = heads + HEADER + (counts * bits + 7) // 8
     _read_wide(raw, postings, kinds, bodies)
     _read_gaps(raw, postings, kinds, bodies, heads + sizes)
     _read_dense(raw, postings, kinds, heads + HEADER, heads + sizes)
+    _check_ids(postings, n)
     return postings
+
+
+def _check_ids(postings: Postings, n: int | Positions) -> None:
+    """Whoever takes these ids for positions may rely on their order and range."""
+    gaps = np.diff(postings.ids, prepend=-1)
+    gaps[postings.starts] = postings.ids[postings.starts] + 1
+    if (gaps <= 0).any() or (postings.ids[postings.starts + postings.counts - 1] >= n).any():
+        raise ValueError("postings name passages the segment does not have")
 
 
 def _bits(most: Bytes) -> Positions:

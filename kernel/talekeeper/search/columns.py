@@ -65,13 +65,25 @@ def pack(columns: Columns) -> bytes:
 
 
 def unpack(blob: bytes, n: int) -> Columns:
-    """Views into `blob`, read-only."""
+    """Views into `blob`, read-only; raises `ValueError` for a blob that was not packed from `n` rows."""
+    if len(blob) != n * ROW_BYTES:
+        raise ValueError(f"{len(blob)} bytes are not {n} rows")
     arrays: list[Column] = []
     start = 0
     for name in NAMES:
         arrays.append(np.frombuffer(blob, TYPES[name], n, start))
         start += n * TYPES[name].itemsize
     return Columns(*arrays)
+
+
+def check(columns: Columns, lo: int, hi: int) -> Columns:
+    """The same columns; raises `ValueError` where they are not those of passages `lo` to `hi` - 1."""
+    doc = columns.doc
+    if len(doc) and not (lo <= doc[0] and doc[-1] < hi and bool((doc[1:] > doc[:-1]).all())):
+        raise ValueError("passages are numbered otherwise than they should be")
+    if columns.branch.min(initial=0) < 0:
+        raise ValueError("a branch has a negative number")
+    return columns
 
 
 def take(columns: Columns, rows: Positions | slice) -> Columns:

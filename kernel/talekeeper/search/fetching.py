@@ -10,6 +10,7 @@ from talekeeper.db import Tx
 from talekeeper.search.arrays import Bytes, Positions, Singles
 from talekeeper.search.bm25 import B
 from talekeeper.search.codec import decode_all
+from talekeeper.search.damage import decoding
 from talekeeper.search.lru import ByteLru
 from talekeeper.search.postings import Chunk, Postings
 from talekeeper.search.rough import worth
@@ -25,6 +26,7 @@ PostingCache = ByteLru[tuple[int, str], Chunk]
 """(serial of a stack, term) → its postings in all segments. Segments never change, so it is right."""
 
 
+@decoding()
 def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[Postings]:
     """For each state, what it holds of the terms."""
     settled = _settled(tx, cache, states, terms)
@@ -73,18 +75,19 @@ def _decoded(
     state: PartState, blobs: Mapping[tuple[int, str], bytes], terms: Sequence[str]
 ) -> Iterator[tuple[str, Chunk]]:
     """Each term's postings in all segments of the state."""
-    held = [(term, one.start, one.id) for term in terms for one in state.stack.segments if (one.id, term) in blobs]
+    held = [(term, one) for term in terms for one in state.stack.segments if (one.id, term) in blobs]
     if not held:
         yield from ((term, _NOTHING) for term in terms)
         return
-    postings = decode_all([blobs[segment, term] for term, _, segment in held])
-    positions = postings.ids + np.repeat(np.array([start for _, start, _ in held], np.intp), postings.counts)
+    sizes = np.array([one.n for _, one in held], np.intp)
+    postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
+    positions = postings.ids + np.repeat(np.array([one.start for _, one in held], np.intp), postings.counts)
     gains = worth(postings.tfs, state.columns.length.take(positions), state.stack.average, B)
-    sizes: dict[str, int] = dict.fromkeys(terms, 0)
-    for (term, _, _), count in zip(held, postings.counts.tolist(), strict=True):
-        sizes[term] += count
+    lengths: dict[str, int] = dict.fromkeys(terms, 0)
+    for (term, _), count in zip(held, postings.counts.tolist(), strict=True):
+        lengths[term] += count
     end = 0
-    for term, size in sizes.items():
+    for term, size in lengths.items():
         start, end = end, end + size
         chosen = slice(start, end)  # copied, for a slice would keep the arrays of all terms
         yield (

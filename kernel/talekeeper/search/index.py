@@ -104,15 +104,23 @@ class Index:
         return maintenance.unpurged_parts(tx)
 
     def stale(self, tx: Tx) -> list[int]:
-        """Partitions that hold terms of another tokeniser than this code's; `rebuild` them."""
+        """Partitions with terms of another tokeniser than this code's, or made by half; `rebuild` them."""
         return rebuilding.stale(tx)
 
     def rebuild(self, db: Database, part: int, passages: Passages) -> None:
         """Makes a partition anew from what `passages` gives, batch by batch, while searches and writes go on.
 
-        Killed at any moment, it leaves every passage findable once, by its old terms or its new.
+        Killed at any moment, it leaves every passage findable once, by its old terms or its new. A partition that
+        cannot be read is renewed.
         """
         rebuilding.rebuild(db, part, passages)
+
+    def renew(self, db: Database, part: int, passages: Passages) -> None:
+        """As `rebuild`, for a partition that is wrong: nothing it holds is read or kept.
+
+        Searches find what is there again already; killed before the end, it leaves the partition `stale`.
+        """
+        rebuilding.renew(db, part, passages)
 
     def check(self, tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
         """What the partition has otherwise than `expected`, which lists all its passages; empty when all is right."""

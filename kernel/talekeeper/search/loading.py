@@ -14,7 +14,8 @@ import numpy as np
 
 from talekeeper.db import Tx
 from talekeeper.search.arrays import Bools
-from talekeeper.search.columns import Columns, Shelf, from_rows, unpack
+from talekeeper.search.columns import Columns, Shelf, check, from_rows, unpack
+from talekeeper.search.damage import decoding
 from talekeeper.search.passage import Kind
 from talekeeper.search.state import Held, Mark, PartRow, PartState, SourceName, Stack
 from talekeeper.search.tail import Tail
@@ -26,9 +27,10 @@ FROM tail JOIN doc ON doc.part = tail.part AND doc.doc = tail.doc
 WHERE tail.part = ? AND tail.doc >= ? ORDER BY tail.doc
 """
 _COLUMNS = 9
+_HIGHEST = 1 << 32
 _DEAD = "SELECT removal, doc, stamp FROM dead WHERE part = ? AND removal >= ? ORDER BY removal"
 _SEGMENTS = "SELECT id, lo, hi, n FROM segment WHERE part = ? ORDER BY lo"
-_SEGMENT_COLUMNS = "SELECT columns, n FROM segment WHERE part = ? AND lo >= ? ORDER BY lo"
+_SEGMENT_COLUMNS = "SELECT columns, n, lo, hi FROM segment WHERE part = ? AND lo >= ? ORDER BY lo"
 _SOURCES = "SELECT kind, plugin, namespace, id FROM part_source WHERE part = ?"
 
 
@@ -47,19 +49,28 @@ class _Removed:
     last: Mark | None
 
 
+@decoding()
 def read_rows(tx: Tx, parts: Sequence[int]) -> dict[int, PartRow]:
     """The counters of those of `parts` that exist."""
     rows = tx.rows(_ROWS.format(", ".join("?" * len(parts))), list(parts))
     return {row[0]: PartRow(*row) for row in rows}
 
 
+@decoding()
 def load(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
     """The state of this snapshot, built on `base` as far as that is the same."""
     if base is not None and base.row.layout == row.layout:
         state = _continue(tx, row, base)
         if state is not None:
-            return state
-    return _rebuild(tx, row, base)
+            return _checked(state, len(base))
+    return _checked(_rebuild(tx, row, base), 0)
+
+
+def _checked(state: PartState, known: int) -> PartState:
+    """The state, whose columns beyond the `known` rows are now known to name sources that there are."""
+    if state.columns.source[known:].max(initial=0) > max(state.sources.values(), default=0):
+        raise ValueError("a passage has a source that is not there")
+    return state
 
 
 def _continue(tx: Tx, row: PartRow, base: PartState) -> PartState | None:
@@ -109,7 +120,7 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
     added = _added(tx.rows(_TAIL, (row.id, 0)))
     removed = _removed(tx.rows(_DEAD, (row.id, 0)))
     shelf = base.shelf if base is not None and start else Shelf()
-    shelf = shelf.extend(start, [*(unpack(blob, n) for blob, n in blobs), added.columns])
+    shelf = shelf.extend(start, [*(check(unpack(blob, n), lo, hi) for blob, n, lo, hi in blobs), added.columns])
     columns = shelf.view(stack.size + len(added.texts))
     live = np.ones(len(columns), np.bool_)
     _bury(columns, live, removed.docs)
@@ -149,7 +160,7 @@ def _common(one: Stack, other: Stack) -> int:
 
 def _added(rows: Sequence[Sequence[int]]) -> _Added:
     return _Added(
-        columns=from_rows([row[:_COLUMNS] for row in rows]),
+        columns=check(from_rows([row[:_COLUMNS] for row in rows]), 0, _HIGHEST),
         texts=[str(row[_COLUMNS]) for row in rows],
         last=Mark(rows[-1][0], rows[-1][-1]) if rows else None,
     )

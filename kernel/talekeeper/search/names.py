@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from talekeeper.db import Tx
+from talekeeper.search.damage import decoding
 from talekeeper.search.shortlist import Place
 from talekeeper.search.state import PartState
 
@@ -21,11 +22,13 @@ class Names:
         self._states = states
         self._known: dict[Place, tuple[str, int]] = {}
 
+    @decoding()
     def keys(self, places: Sequence[Place]) -> Mapping[Place, str]:
         """The key of each place."""
         self._read(places)
         return {place: self._known[place][0] for place in places}
 
+    @decoding()
     def digests(self, places: Sequence[Place]) -> Mapping[Place, int]:
         """The digest of each place."""
         self._read(places)

@@ -10,9 +10,11 @@ from functools import partial
 from typing import Any
 
 from talekeeper.db import Database, Tx
+from talekeeper.search.damage import IndexDamaged
 from talekeeper.search.maintenance import maintain
 from talekeeper.search.passage import Passage
-from talekeeper.search.writing import add, find_source, remove_docs
+from talekeeper.search.staging import abandon
+from talekeeper.search.writing import MIXED, add, drop_part, find_source, make_part, remove_docs
 from talekeeper.text import TOKENS_FINGERPRINT
 
 Passages = Callable[[Tx, Any], tuple[Sequence[Passage], Any]]
@@ -22,18 +24,52 @@ Called inside a write transaction, so about a hundred passages at a time are rig
 to end must come; one that is written meanwhile may.
 """
 _BATCH = 200  # passages removed in a transaction: some 20 ms
-_STALE = """
-SELECT part FROM segment WHERE tokens <> ? UNION SELECT part FROM tail WHERE tokens <> ? ORDER BY part
+_STALE = "SELECT id FROM part WHERE tokens < ? OR tokens > ? ORDER BY id"  # <> would not use the index
+_MADE = """
+UPDATE part SET tokens = ? WHERE id = ?
+AND NOT EXISTS (SELECT 1 FROM segment WHERE part = ? AND tokens <> ?)
+AND NOT EXISTS (SELECT 1 FROM tail WHERE part = ? AND tokens <> ?)
 """
 
 
 def stale(tx: Tx) -> list[int]:
-    """Partitions that hold terms of another tokeniser."""
+    """Partitions that hold terms of another tokeniser, or whose making was broken off."""
     return [row[0] for row in tx.rows(_STALE, (TOKENS_FINGERPRINT, TOKENS_FINGERPRINT))]
 
 
 def rebuild(db: Database, part: int, passages: Passages) -> None:
-    """Puts in everything `passages` gives and takes out everything else that was there at the beginning."""
+    """Puts in everything `passages` gives and takes out everything else that was there at the beginning.
+
+    Searches find every passage meanwhile. A partition too damaged for that is renewed.
+    """
+    try:
+        _rebuild_in_place(db, part, passages)
+    except IndexDamaged:
+        renew(db, part, passages)
+
+
+def renew(db: Database, part: int, passages: Passages) -> None:
+    """Throws the partition's content away unread and puts in everything `passages` gives.
+
+    Searches find what is there already. Killed in between, it leaves a partition that is `stale`.
+    """
+    fresh = db.write(partial(_begin_anew, part=part), name="index renewal")
+    if fresh is not None:
+        _rebuild_in_place(db, fresh, passages)
+
+
+def _begin_anew(tx: Tx, part: int) -> int | None:
+    scope = tx.one("SELECT workspace, session, preset FROM part WHERE id = ?", (part,))
+    if scope is None:
+        return None
+    abandon(tx, part)
+    drop_part(tx, part)
+    fresh = make_part(tx, *scope)
+    tx.run("UPDATE part SET tokens = ? WHERE id = ?", (MIXED, fresh))
+    return fresh
+
+
+def _rebuild_in_place(db: Database, part: int, passages: Passages) -> None:
     row = db.read(lambda tx: tx.one("SELECT docs FROM part WHERE id = ?", (part,)))
     if row is None:
         return
@@ -46,6 +82,8 @@ def rebuild(db: Database, part: int, passages: Passages) -> None:
     while db.write(partial(_take_out, part=part, below=row[0]), name="index rebuild"):
         pass
     maintain(db, part)
+    made = (TOKENS_FINGERPRINT, part, part, TOKENS_FINGERPRINT, part, TOKENS_FINGERPRINT)
+    db.write(lambda tx: tx.run(_MADE, made), name="index rebuild")
 
 
 def _put_in(tx: Tx, part: int, passages: Passages, cursor: Any) -> Any:

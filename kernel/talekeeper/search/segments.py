@@ -14,7 +14,8 @@ import numpy as np
 from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Positions
 from talekeeper.search.codec import Postings, decode_all, encode_all
-from talekeeper.search.columns import Columns, concatenate, from_rows, pack, take, unpack
+from talekeeper.search.columns import Columns, check, concatenate, from_rows, pack, take, unpack
+from talekeeper.search.damage import decoding
 from talekeeper.search.staging import write_postings
 from talekeeper.search.tail import load_terms
 from talekeeper.search.writing import count_up, new_stamp
@@ -82,6 +83,7 @@ def read_segments(tx: Tx, part: int) -> list[Segment]:
     return [Segment(*row) for row in rows]
 
 
+@decoding()
 def next_flush(tx: Tx, part: int) -> Flush | None:
     """Makes a segment of the oldest passages of the tail once 256 numbers are given out; only reads.
 
@@ -132,12 +134,13 @@ def _from_tail(rows: Sequence[Row], lo: int, hi: int, level: int) -> NewSegment:
     return NewSegment(lo, hi, level, rows[0][-1], from_rows(rows), terms, encode_all(postings, len(rows)))
 
 
+@decoding()
 def combine(tx: Tx, part: int, old: Sequence[Segment], level: int) -> Replacement:
     """Puts adjacent segments of one tokeniser together and leaves their dead out; only reads."""
     marks = ", ".join("?" * len(old))
     ids = [segment.id for segment in old]
-    found = tx.rows(f"SELECT columns, n FROM segment WHERE id IN ({marks}) ORDER BY lo", ids)  # noqa: S608 -- marks
-    columns = concatenate([unpack(blob, n) for blob, n in found])
+    sql = f"SELECT columns, n, lo, hi FROM segment WHERE id IN ({marks}) ORDER BY lo"  # noqa: S608 -- marks
+    columns = concatenate([check(unpack(blob, n), lo, hi) for blob, n, lo, hi in tx.rows(sql, ids)])
     graves = tx.rows(
         "SELECT removal, doc FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, old[0].lo, old[-1].hi)
     )
@@ -152,8 +155,8 @@ def _combined_postings(
     tx: Tx, old: Sequence[Segment], moved: Positions, n: int
 ) -> tuple[Sequence[str], Sequence[bytes]]:
     """`moved` maps the passages of all old segments to their new local ids, -1 for the dead."""
-    rows: list[tuple[str, int, bytes]] = [
-        (term, start, data)
+    rows: list[tuple[str, int, int, bytes]] = [
+        (term, start, segment.n, data)
         for segment, start in zip(old, np.cumsum([0, *(one.n for one in old)]).tolist(), strict=False)
         for term, data in tx.rows("SELECT term, data FROM posting WHERE segment = ?", (segment.id,))
     ]
@@ -163,8 +166,8 @@ def _combined_postings(
     number = {term: i for i, term in enumerate(terms)}
     term_of_row = np.array([number[row[0]] for row in rows], np.intp)
     by_term = np.argsort(term_of_row, kind="stable")
-    blobs: list[bytes] = [rows[i][2] for i in by_term.tolist()]
-    postings = decode_all(blobs)
+    blobs: list[bytes] = [rows[i][3] for i in by_term.tolist()]
+    postings = decode_all(blobs, np.array([row[2] for row in rows], np.intp)[by_term])
     starts = np.array([row[1] for row in rows], np.intp)[by_term]
     ids = moved[postings.ids + np.repeat(starts, postings.counts)]
     kept = ids >= 0

@@ -25,8 +25,9 @@ def dump_terms(counts: Mapping[str, int]) -> str:
 
 
 def load_terms(text: str) -> dict[str, int]:
-    """Term to occurrences, from `tail.terms`."""
+    """Term to occurrences, from `tail.terms`; raises `ValueError` or `TypeError` for a text that is no such thing."""
     counts: dict[str, int] = json.loads(text)
+    bytes(counts.values())  # the quickest way to see that they are numbers from 0 to 255
     return counts
 
 

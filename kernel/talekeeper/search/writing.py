@@ -14,6 +14,8 @@ from talekeeper.text import TOKENS_FINGERPRINT
 
 _MESSAGES = 0
 _STAMP_BITS = 62
+MIXED = ""
+"""In `part.tokens`: the partition has to be made anew, or is being made."""
 
 
 def new_stamp() -> int:
@@ -41,9 +43,9 @@ def make_part(tx: Tx, workspace: str, session: str, preset: str) -> int:
     """A new, empty partition."""
     part = count_up(tx, "part")
     tx.run(
-        "INSERT INTO part (id, workspace, session, preset, docs, settled, removals, layout, stamp, purge)"
-        " VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, 0)",
-        (part, workspace, session, preset, new_stamp(), new_stamp()),
+        "INSERT INTO part (id, workspace, session, preset, docs, settled, removals, layout, stamp, purge, tokens)"
+        " VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?, 0, ?)",
+        (part, workspace, session, preset, new_stamp(), new_stamp(), TOKENS_FINGERPRINT),
     )
     tx.run(
         "INSERT INTO part_source (part, id, kind, plugin, namespace) VALUES (?, ?, ?, '', '')",
@@ -131,10 +133,14 @@ def find_source(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str) -> i
 
 
 def _next_doc(tx: Tx, part: int, stamp: int) -> int:
-    rows = tx.rows("UPDATE part SET docs = docs + 1, stamp = ? WHERE id = ? RETURNING docs", (stamp, part))
+    rows = tx.rows("UPDATE part SET docs = docs + 1, stamp = ? WHERE id = ? RETURNING docs, tokens", (stamp, part))
     if not rows:
         raise NotFound(f"the search index has no partition {part}")
-    return int(rows[0][0]) - 1
+    docs, tokens = rows[0]
+    if tokens not in {TOKENS_FINGERPRINT, MIXED}:
+        # By itself, because a statement that names an indexed column writes its index.
+        tx.run("UPDATE part SET tokens = ? WHERE id = ?", (MIXED, part))
+    return int(docs) - 1
 
 
 def _source(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str) -> int:
