@@ -30,7 +30,7 @@ def run_command(services: Services, address: Address, path: str, arguments: Mapp
     function = services.host.functions(plugin)["commands", name]
     context = CallContext(bind(services, plugin, address), plugin)
     call = Call(plugin.id, f"command {name}", services.host.guard.deadlines.command)
-    return services.host.guard.call(call, lambda: _result(plugin.id, function, context, frozen(given)), context)
+    return services.host.guard.call(call, lambda: result(plugin.id, function, context, frozen(given)), context)
 
 
 def working(services: Services, address: Address, path: str, point: str) -> tuple[Plugin, str]:
@@ -83,7 +83,8 @@ def _check(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> No
         raise ParameterError(fault[0] or "arguments", fault[1])
 
 
-def _result(plugin: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def result(plugin: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of a plugin gives, as plain JSON, or a coroutine of that; `PluginError` for what is not JSON."""
     value = function(*arguments)
     return _later(plugin, value) if inspect.isawaitable(value) else _plain(plugin, value)
 

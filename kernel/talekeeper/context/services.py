@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from talekeeper.clock import Clock
-from talekeeper.models import NO_MODELS, Models
+from talekeeper.models import NO_MODELS, ModelSource
 from talekeeper.plugins import Host
 from talekeeper.search import Index
 from talekeeper.story import Story
@@ -20,5 +20,5 @@ class Services:
     index: Index
     host: Host
     clock: Clock
-    models: Models = NO_MODELS
+    models: ModelSource = NO_MODELS
     trace: Trace | None = None

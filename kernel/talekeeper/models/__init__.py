@@ -21,7 +21,7 @@ from talekeeper.models.local import LocalServer, find_local_servers
 from talekeeper.models.plain import read_arguments
 from talekeeper.models.redact import Redactor
 from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
-from talekeeper.models.slots import NO_MODELS, Models, open_models
+from talekeeper.models.slots import NO_MODELS, Models, ModelSource, open_models
 from talekeeper.models.structured import Structured, structured
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "ChatModel",
     "Embedder",
     "LocalServer",
+    "ModelSource",
     "Models",
     "Redactor",
     "Reply",

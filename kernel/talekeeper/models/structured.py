@@ -26,15 +26,23 @@ class Structured:
 
 
 def structured(
-    model: ChatModel, request: Request, schema: Mapping[str, Any], *, name: str = "reply", cancel: Cancel | None = None
+    model: ChatModel,
+    request: Request,
+    schema: Mapping[str, Any],
+    *,
+    name: str = "reply",
+    bounded: bool = True,
+    cancel: Cancel | None = None,
 ) -> Structured:
     """One JSON object that holds `schema`; prose, fences and thoughts around it are passed over.
 
     The schema is of an object and bounds every string with `maxLength` (or names its values) and every array with
-    `maxItems`, else `ParameterError`. A second question shows the model its first answer and what was wrong with it;
-    then `BadReply`. Other errors of the model pass through. The caller makes sure that no write transaction is open.
+    `maxItems`, else `ParameterError`; not so without `bounded`, for what may be as long as any reply. A second question
+    shows the model its first answer and what was wrong with it; then `BadReply`. Other errors of the model pass
+    through. The caller makes sure that no write transaction is open.
     """
-    check_bounded(schema)
+    if bounded:
+        check_bounded(schema)
     form = Form(schema)
     asking = replace(request, schema=schema, schema_name=name)
     usage: Usage | None = None

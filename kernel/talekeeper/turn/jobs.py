@@ -26,7 +26,7 @@ from talekeeper.errors import (
     StoreError,
     TalekeeperError,
 )
-from talekeeper.models import Cancel, Models
+from talekeeper.models import Cancel, ModelSource
 from talekeeper.plugins.border import JobResult
 from talekeeper.story import ROOT, Address, Job, Message, Session
 from talekeeper.story.jobs import Unrecorded
@@ -52,7 +52,7 @@ def lease_of(address: Address) -> str:
 class JobRunner:
     """Runs jobs in the thread that asks; see `Worker` for those in the background."""
 
-    def __init__(self, services: Services, models: Models, leases: Leases, trace: Trace | None = None) -> None:
+    def __init__(self, services: Services, models: ModelSource, leases: Leases, trace: Trace | None = None) -> None:
         self._services = replace(services, models=models, trace=trace)
         self._leases = leases
         self._jobs = services.story.jobs

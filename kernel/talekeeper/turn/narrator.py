@@ -1,0 +1,210 @@
+"""The turn from the player's message to the committed narration.
+
+Accept → prepare → narrate → commit. Until the commit nothing is written but the player's message, and no write
+transaction is open while a model or a plugin's code is at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from talekeeper.context import Services
+from talekeeper.context.pending import Pending
+from talekeeper.db import Lease, Leases
+from talekeeper.errors import Busy, Cancelled, NoModel, ParameterError, StoreError, TalekeeperError
+from talekeeper.models import Cancel, ChatModel, ModelSource, Slot
+from talekeeper.story import Address, Draft, Session
+from talekeeper.text import estimate_tokens
+from talekeeper.trace import Trace
+from talekeeper.turn import limits
+from talekeeper.turn.accepting import Accepted, accept, anew, asked
+from talekeeper.turn.actions import Actions
+from talekeeper.turn.asking import Asking, OnText
+from talekeeper.turn.committing import Enqueue, Told, commit
+from talekeeper.turn.jobs import JobRunner
+from talekeeper.turn.presets import Preset
+from talekeeper.turn.prompt import Prompt, assemble
+from talekeeper.turn.results import Dry, TurnResult
+from talekeeper.turn.scene import Scene
+from talekeeper.turn.tools import Approve, Toolbox, offers
+from talekeeper.turn.voice import voice
+
+PresetOf = Callable[[Session], Preset]
+
+
+class Narrator:
+    """Tells turns of any session of one home; threads may share it."""
+
+    def __init__(
+        self,
+        services: Services,
+        models: ModelSource,
+        leases: Leases,
+        trace: Trace | None = None,
+        *,
+        presets: PresetOf = lambda _: Preset(),
+        enqueue: Enqueue | None = None,
+    ) -> None:
+        self._services = services
+        self._models = models
+        self._leases = leases
+        self._trace = trace
+        self._presets = presets
+        self._enqueue = enqueue or JobRunner(services, models, leases, trace).enqueue
+        self._clients: dict[str, tuple[Slot | None, ChatModel]] = {}
+        self._without_tools: list[Slot] = []
+
+    def turn(
+        self,
+        address: Address,
+        text: str | None,
+        *,
+        kind: str = "",
+        speaker: str = "",
+        origin: str = "",
+        on_text: OnText | None = None,
+        cancel: Cancel | None = None,
+        approve: Approve | None = None,
+    ) -> TurnResult:
+        """Appends the player's message and has it answered; without a text the story goes on by itself.
+
+        A player's message that still waits at the head is answered: the same text, or none, resumes its turn, and
+        another text is added to it. `origin` is `typed` or `pasted` when the face knows. `approve` is asked before a
+        tool acts outside the story in a turn that holds text nobody here typed; without it such calls are refused.
+        Raises `ModelError`, `Cancelled`, `Busy` while another turn of the session is told, `InputError`; the player's
+        message stays then, and can be sent again.
+        """
+        draft = None if text is None else Draft("player", text, speaker=speaker, kind=kind, origin=origin)
+        if draft is not None and not draft.text.strip():
+            raise ParameterError("text", "it is empty", cure="write something, or let the story continue by itself")
+        with self._alone(address) as lease:
+            accepted = accept(self._services.story, address, draft)
+            return self._told(accepted, lease, on_text, cancel, approve)
+
+    def retry(
+        self,
+        address: Address,
+        *,
+        on_text: OnText | None = None,
+        cancel: Cancel | None = None,
+        approve: Approve | None = None,
+    ) -> TurnResult:
+        """Has the newest turn answered once more, as another take; one that fails changes nothing.
+
+        Raises as `turn` does, and `NotFound` when there is no turn.
+        """
+        with self._alone(address) as lease:
+            return self._told(anew(self._services.story, address), lease, on_text, cancel, approve)
+
+    def recall(self, address: Address, text: str) -> Dry:
+        """What a turn with this text would show its narrator: the same code, and nothing is written or counted."""
+        if not text.strip():
+            raise ParameterError("text", "it is empty", cure="write what the player might say")
+        accepted = asked(self._services.story, address, text)
+        scene = self._scene(accepted, None, dry=True)
+        pending = Pending(self._services.story, address, scene.at)
+        prompt = assemble(scene, pending, beside=_beside(scene))
+        return Dry(scene.number, prompt.history_from, prompt.decided)
+
+    @contextmanager
+    def _alone(self, address: Address) -> Generator[Lease]:
+        """One turn of a session at a time, in whatever process."""
+        self._services.story.session(address)
+        name = f"turn:{address.session}"
+        with ExitStack() as held:
+            try:
+                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=limits.WAIT))
+            except Busy as busy:
+                who = busy.data.get("holder") or "somebody else"
+                raise Busy(
+                    f"another turn of this session is being told by {who}",
+                    where=address.session,
+                    cure="wait until it has finished, then send again",
+                    holder=who,
+                ) from busy
+            yield lease
+
+    def _told(
+        self,
+        accepted: Accepted,
+        lease: Lease,
+        on_text: OnText | None,
+        cancel: Cancel | None,
+        approve: Approve | None,
+    ) -> TurnResult:
+        scene = self._scene(accepted, cancel)
+        scene.tell("turn.accepted", resumed=accepted.resumed, anew=accepted.anew)
+        try:
+            told = self._narrated(scene, on_text, approve)
+            scene.check()
+            result = commit(replace(told, before=accepted.before, anew=accepted.anew), lease, self._enqueue)
+        except Cancelled:
+            scene.tell("turn.cancelled")
+            raise
+        except TalekeeperError as fault:
+            scene.tell("turn.failed", error=type(fault).__name__, reason=str(fault))
+            raise
+        self._tidy(scene)
+        return result
+
+    def _narrated(self, scene: Scene, on_text: OnText | None, approve: Approve | None) -> Told:
+        pending = Pending(self._services.story, scene.address, scene.at)
+        beside = _beside(scene)
+        prompt = assemble(scene, pending, beside=beside)
+        toolbox = Toolbox(scene, prompt, offers(scene), pending, approve)
+
+        def shrink() -> Prompt:
+            pending.drop("segment")
+            return assemble(scene, pending, beside=beside, share=limits.SHRINK)
+
+        tools = scene.slot is not None and scene.slot.tools and scene.slot not in self._without_tools
+        asking = Asking(scene, self._model(scene.slot_name), toolbox, shrink, on_text, by_schema=not tools)
+        text = asking.narrate()
+        if asking.by_schema and tools and scene.slot:
+            self._without_tools.append(scene.slot)
+        return Told(scene, toolbox.prompt, text, pending, asking.usage, asking.used, toolbox.done)
+
+    def _model(self, name: str) -> ChatModel:
+        """Kept from turn to turn: where the slot names no model, its client asks the endpoint for one, once."""
+        slot, (known, client) = self._models.slot(name), self._clients.get(name, (None, None))
+        if client is None or known != slot:
+            client = self._models.client(name, clock=self._services.clock)
+            self._clients[name] = (slot, client)
+        return client
+
+    def _scene(self, accepted: Accepted, cancel: Cancel | None, *, dry: bool = False) -> Scene:
+        self._services.host.ready(accepted.session.address)
+        session, preset = accepted.session, self._presets(accepted.session)
+        speaking = voice(session)
+        name = speaking.slot or preset.slot
+        slot = self._models.slot(name)
+        if slot is None and not dry:
+            what, _, cure = self._models.missing(name).partition("; ")
+            raise NoModel(what, cure=cure, slot=name)
+        return Scene(
+            services=self._services,
+            session=session,
+            roster=self._services.host.roster(session=session),
+            at=accepted.at,
+            number=accepted.number,
+            player=accepted.player,
+            preset=preset,
+            voice=speaking,
+            slot=slot,
+            trace=self._trace,
+            cancel=cancel,
+            dry=dry,
+        )
+
+    def _tidy(self, scene: Scene) -> None:
+        """Between turns the index is brought in order; the turn is committed whatever becomes of it."""
+        try:
+            self._services.story.maintain(scene.address)
+        except StoreError as fault:
+            scene.tell("turn.untidy", reason=str(fault))
+
+
+def _beside(scene: Scene) -> int:
+    return estimate_tokens(Actions(offers(scene), scene.words).explained())

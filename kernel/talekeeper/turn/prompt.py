@@ -1,0 +1,207 @@
+"""Puts a turn's prompt together: the preset's words, what the plugins give, and the history there is room for.
+
+The segments' budgets are reserved first, history fills what is left, newest first, and only then the segments are
+asked: they know from which turn on it shows the story, and may stand in for what lies before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from talekeeper.context.pending import Pending
+from talekeeper.errors import ContextOverflow
+from talekeeper.models import ChatMessage
+from talekeeper.plugins.border import Considered, Line
+from talekeeper.text import estimate_tokens
+from talekeeper.turn.chat import chat
+from talekeeper.turn.frame import Framed, Room, framed
+from talekeeper.turn.history import History, cost, history
+from talekeeper.turn.limits import MESSAGE_TOKENS, SEGMENTS_SHARE
+from talekeeper.turn.results import Decided
+from talekeeper.turn.scene import Scene
+from talekeeper.turn.segments import Given, Segment, ask, segments
+
+_DENSE = ("zh", "ja", "ko")
+_PER_TOKEN = 4
+_UNTYPED = frozenset({"pasted", "imported", "tool"})
+_UNTYPED_WORD = {"pasted": "pasted", "imported": "imported", "tool": "a tool's"}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is sent, and what has to be known of it.
+
+    `uses` are the records shown, as plugin, namespace and key; `shown` the ids of the messages; `taint` says where text
+    that nobody here has typed came from, empty when there is none.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    history_from: int
+    decided: tuple[Decided, ...]
+    uses: tuple[tuple[str, str, str], ...]
+    shown: frozenset[str]
+    taint: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A segment as asked and framed."""
+
+    given: Given
+    framed: Framed
+
+
+def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
+    """The prompt of a turn. `beside` are the tokens of what is sent with it: the tools' descriptions.
+
+    `share` is the part of the context to use. Raises `ContextOverflow` when what has to be said leaves no room for the
+    player's message.
+    """
+    system, note = _fixed(scene)
+    budget = int(scene.context * share) - beside - estimate_tokens(system) - estimate_tokens(note) - 4 * MESSAGE_TOKENS
+    wanted = segments(scene)
+    reserved = [_reserved(segment, scene.session.locale) for segment in wanted]
+    kept = min(sum(reserved), int(max(0, budget) * SEGMENTS_SHARE))
+    told = _history(scene, budget - kept)
+    if told.tokens > budget:
+        raise _too_long(scene, told, budget)
+    rooms = _rooms(wanted, reserved, min(kept, budget - told.tokens))
+    view = scene.view(told.since)
+    filled = [
+        _fill(scene, ask(scene, segment, view, pending), room) for segment, room in zip(wanted, rooms, strict=True)
+    ]
+    return _prompt(scene, system, note, told, filled, budget)
+
+
+def _history(scene: Scene, room: int) -> History:
+    """What the story has told, and in a dry run what the player might say."""
+    unsaid = cost(scene.player) if scene.dry and scene.player else 0
+    told = history(scene.services.story, scene.address, scene.at, room - unsaid)
+    if not unsaid or scene.player is None:
+        return told
+    return History((*told.messages, scene.player), told.since, told.tokens + unsaid)
+
+
+def _fixed(scene: Scene) -> tuple[str, str]:
+    """The words of preset and person: system text with the persona, and the author's note."""
+    words, voice = scene.words, scene.voice
+    parts = [scene.preset.system.strip() or words.system, voice.persona and words.persona + voice.persona]
+    return "\n\n".join(part for part in parts if part), voice.note and words.note + voice.note
+
+
+def _reserved(segment: Segment, locale: str) -> int:
+    dense = locale.lower().startswith(_DENSE)
+    return segment.budget if dense else -(-segment.budget // _PER_TOKEN)
+
+
+def _rooms(wanted: Sequence[Segment], reserved: Sequence[int], tokens: int) -> list[Room]:
+    """Each segment's declared budget; where not all can be had, all give way in proportion."""
+    every = sum(reserved)
+    part = 1.0 if every <= tokens else tokens / every
+    return [Room(one.budget, int(need * part)) for one, need in zip(wanted, reserved, strict=True)]
+
+
+def _fill(scene: Scene, given: Given, room: Room) -> Filled:
+    done = framed(given.segment.path, given.recalled.lines, room)
+    scene.tell(
+        "memory.recall",
+        segment=given.segment.path,
+        lines=len(given.recalled.lines),
+        shown=len(done.shown),
+        characters=len(done.text),
+        fault=given.fault,
+        body=done.text,
+    )
+    return Filled(given, done)
+
+
+def _prompt(scene: Scene, system: str, note: str, told: History, filled: Sequence[Filled], budget: int) -> Prompt:
+    before = [one.framed.text for one in filled if one.framed.text and one.given.segment.position != "after-history"]
+    after = [one.framed.text for one in filled if one.framed.text and one.given.segment.position == "after-history"]
+    whole = "\n\n".join([system, *before])
+    last = [*after, note] if note else after
+    messages = chat(whole, told.messages, last, scene.words, go_on=scene.player is None)
+    own = Decided("", "history", _of_history(scene, told, budget, filled))
+    return Prompt(
+        messages=tuple(messages),
+        history_from=told.since,
+        decided=(own, *(decided for one in filled if (decided := _decided(one)).document.keys() - {"budget"})),
+        uses=tuple(dict.fromkeys(use for one in filled for use in _uses(one))),
+        shown=frozenset(message.id for message in told.messages),
+        taint=tuple(_taint(told, filled)),
+        tokens=sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages),
+    )
+
+
+def _of_history(scene: Scene, told: History, budget: int, filled: Sequence[Filled]) -> dict[str, Any]:
+    return {
+        "history_from": told.since,
+        "messages": len(told.messages),
+        "tokens": told.tokens,
+        "budget": budget,
+        "context": scene.context,
+        "slot": scene.slot_name,
+        "preset": scene.preset.name,
+        "segments": [one.given.segment.path for one in filled],
+    }
+
+
+def _uses(one: Filled) -> list[tuple[str, str, str]]:
+    sources, lines = one.given.sources, one.given.recalled.lines
+    return [
+        (source.plugin, source.name, lines[place].id)
+        for place in one.framed.shown
+        if (source := sources[place]) is not None
+    ]
+
+
+def _taint(told: History, filled: Sequence[Filled]) -> list[str]:
+    origins = {message.origin for message in told.messages} & _UNTYPED
+    reasons = [f"the story holds {_UNTYPED_WORD[origin]} text" for origin in sorted(origins)]
+    return reasons + [f"the prompt shows records of {one.given.segment.path}" for one in filled if one.framed.text]
+
+
+def _decided(one: Filled) -> Decided:
+    """The record of a recall: never a text, so that what is forgotten later is not kept here."""
+    given, lines = one.given, one.given.recalled.lines
+    fates = {
+        (line.source, line.id): "" if place in one.framed.shown else "over budget"
+        for place, line in enumerate(lines)
+        if line.id
+    }
+    fates |= {(line.source, line.id): why for line, why in given.refused if line.id}
+    considered = [_candidate(each, fates.pop((each.source, each.id), "")) for each in given.recalled.considered]
+    considered += [_candidate(Considered(key, source), why) for (source, key), why in fates.items()]
+    document: dict[str, Any] = {
+        "query": given.recalled.query,
+        "budget": given.segment.budget,
+        "characters": len(one.framed.text),
+        "lines": len(lines),
+        "shown": len(one.framed.shown),
+        "cut": [_name(lines[place]) for place in one.framed.cut],
+        "considered": considered,
+        "fault": given.fault,
+    }
+    return Decided(given.segment.plugin.id, given.segment.id, {k: v for k, v in document.items() if v}, one.framed.text)
+
+
+def _candidate(one: Considered, fate: str) -> dict[str, Any]:
+    said = {"id": one.id, "source": one.source, "scores": dict(one.scores), "repeats": one.repeats}
+    reason = one.reason or fate
+    return {"used": not reason, "reason": reason, **{name: value for name, value in said.items() if value}}
+
+
+def _name(line: Line) -> str:
+    return line.id or f"turn {line.turn}"
+
+
+def _too_long(scene: Scene, told: History, budget: int) -> ContextOverflow:
+    return ContextOverflow(
+        f"the newest message takes some {told.tokens:,} tokens, and the model's context leaves {max(0, budget):,}",
+        where=f"model slot {scene.slot_name}",
+        cure="shorten it (edit or undo), or set the slot's context to what the model has",
+        slot=scene.slot_name,
+    )

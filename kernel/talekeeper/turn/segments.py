@@ -1,0 +1,174 @@
+"""Asks the plugins' code for the segments of a prompt, and judges what it gives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from talekeeper.context import CallContext
+from talekeeper.context.bound import Bound, InTurn
+from talekeeper.context.lifetime import Lifetime
+from talekeeper.context.pending import Pending
+from talekeeper.errors import Cancelled, HeldAcrossCall, PluginError, Skip, TalekeeperError
+from talekeeper.identity import is_owner
+from talekeeper.manifest.declared import Namespace
+from talekeeper.plugins import Call, Plugin
+from talekeeper.plugins.border import Considered, Line, Recalled, TurnView
+from talekeeper.plugins.frozen import plain
+from talekeeper.story.names import check_name
+from talekeeper.text import check_text
+from talekeeper.turn.scene import Scene
+
+LINES = 500
+"""Lines of a segment that are looked at; a budget holds a tenth of them."""
+
+_POSITIONS = ("system", "before-history", "after-history")
+_AUTHORITIES = frozenset({"stated", "story", "inferred"})
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A declared segment of a working plugin; `budget` is in characters."""
+
+    plugin: Plugin
+    id: str
+    position: str
+    order: int
+    budget: int
+
+    @property
+    def path(self) -> str:
+        """`plugin/segment`."""
+        return f"{self.plugin.id}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a segment gave: lines that may be shown, the namespace each stands for, and what was turned away.
+
+    `refused` are lines that this session may not be shown, each with why; `fault` is why there is nothing.
+    """
+
+    segment: Segment
+    recalled: Recalled
+    sources: tuple[Namespace | None, ...] = ()
+    refused: tuple[tuple[Line, str], ...] = ()
+    fault: str = ""
+
+
+def segments(scene: Scene) -> list[Segment]:
+    """Those of the plugins that work, in the order they stand in the prompt."""
+    found = [
+        Segment(plugin, str(one["id"]), str(one["position"]), int(one["order"]), int(one["budget"]))
+        for plugin in scene.roster.working
+        for one in plugin.declared.contributes.get("prompt", ())
+    ]
+    return sorted(found, key=lambda one: (_POSITIONS.index(one.position), one.order, one.path))
+
+
+def ask(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> Given:
+    """Calls the plugin; whatever goes wrong there leaves the segment empty, with the reason."""
+    scene.check()
+    try:
+        recalled, bound = _call(scene, segment, view, pending)
+        return _allowed(scene, segment, recalled, bound)
+    except HeldAcrossCall:
+        raise
+    except Cancelled:
+        scene.check()
+        raise
+    except Skip as reason:
+        return Given(segment, Recalled(()), fault=f"skipped: {reason}")
+    except TalekeeperError as fault:
+        scene.tell("turn.segment.failed", segment=segment.path, reason=str(fault))
+        return Given(segment, Recalled(()), fault=str(fault))
+
+
+def _call(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> tuple[Recalled, Bound]:
+    plugin, host = segment.plugin, scene.services.host
+    function = host.functions(plugin)["prompt", segment.id]
+    life = Lifetime(plugin.id, cancel=scene.cancel)
+    turn = InTurn(view, pending, "segment")
+    bound = Bound(scene.services, plugin.declared, scene.session, life, at=scene.at, turn=turn)
+    context = CallContext(bound, plugin)
+    call = Call(plugin.id, f"prompt segment {segment.id}", host.guard.deadlines.segment, life.away)
+    return host.guard.call(call, lambda: _result(plugin.id, function, context, view), context), bound
+
+
+def _allowed(scene: Scene, segment: Segment, recalled: Recalled, bound: Bound) -> Given:
+    """Takes out lines of records that only the owner may see, where the session is not the owner's."""
+    owner = scene.services.story.read(lambda tx: is_owner(tx, scene.address))
+    lines: list[Line] = []
+    sources: list[Namespace | None] = []
+    refused: list[tuple[Line, str]] = []
+    for line in recalled.lines:
+        source = _source(bound, line)
+        if source and source.search and source.search.visibility == "owner" and not owner:
+            refused.append((line, "not the owner"))
+        else:
+            lines.append(line)
+            sources.append(source)
+    return Given(segment, Recalled(tuple(lines), recalled.considered, recalled.query), tuple(sources), tuple(refused))
+
+
+def _source(bound: Bound, line: Line) -> Namespace | None:
+    if not line.source or not line.id:
+        return None
+    try:
+        check_name(line.id, "id")
+        return bound.readable(line.source)
+    except TalekeeperError:
+        return None
+
+
+def _result(plugin: str, function: Callable[..., Any], context: CallContext, view: TurnView) -> Recalled:
+    value = function(context, view)
+    return _later(plugin, value) if inspect.isawaitable(value) else _recalled(plugin, value)  # type: ignore[return-value] # the guard awaits it
+
+
+async def _later(plugin: str, value: Awaitable[Any]) -> Recalled:
+    return _recalled(plugin, await value)
+
+
+def _recalled(plugin: str, value: Any) -> Recalled:
+    """What the plugin gave, in values of the kernel's own; runs in the plugin's thread, since a value may be code."""
+    try:
+        given = value if isinstance(value, Recalled) else Recalled(tuple(_lines(value)))
+        lines = tuple(_line(line) for line in tuple(_lines(given.lines))[:LINES])
+        considered = tuple(_considered(one) for one in tuple(given.considered)[:LINES])
+        return Recalled(lines, considered, plain(dict(given.query)))
+    except (ValueError, TypeError, AttributeError, TalekeeperError) as error:
+        raise PluginError(f"what it gives back is refused: {error}", where=plugin, plugin=plugin) from error
+
+
+def _lines(value: Any) -> Iterator[Line]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError(f"a segment gives a list of Line or a Recalled, not {type(value).__name__}")
+    for line in cast("Sequence[object]", value):
+        if not isinstance(line, Line):
+            raise TypeError(f"a segment gives values of Line, not {type(line).__name__}")
+        yield line
+
+
+def _line(line: Line) -> Line:
+    turn: object = line.turn
+    if turn is not None and (isinstance(turn, bool) or not isinstance(turn, int)):
+        raise TypeError("turn is a number or None")
+    if line.authority not in _AUTHORITIES:
+        raise ValueError("authority is stated, story or inferred")
+    return Line(_text(line.text), _text(line.id), line.turn, line.authority, _text(line.source))
+
+
+def _considered(one: object) -> Considered:
+    if not isinstance(one, Considered):
+        raise TypeError(f"considered holds values of Considered, not {type(one).__name__}")
+    scores = {str(name): float(score) for name, score in plain(dict(one.scores)).items()}
+    return Considered(_text(one.id), _text(one.source), scores, _text(one.reason), _text(one.repeats))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text is wanted, not {type(value).__name__}")
+    return check_text(str(value), "text")
