@@ -117,8 +117,8 @@ def bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path
             return Path(f"{code}.toml")
         if list(folder.glob("*.dist-info")):
             return Path(zipped(folder, place).name)
-        shutil.copytree(folder, place / code)
-        return Path(code)
+        shutil.copytree(folder, place / "project")
+        return Path("project")
 
     return ready
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,7 +77,7 @@ def looked(dice: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
 
     def described(code: str) -> list[str]:
         (dice / "code.py").write_text(code, encoding="utf-8")
-        return [f"{it['code']} {it['message']}" for it in look(dice, "dice", tmp_path / "stage")]
+        return [f"{it['code']} {it['message']}" for it in look(dice / "plugin.toml", "dice", tmp_path / "stage")]
 
     return described
 
@@ -144,6 +146,73 @@ def test_what_goes_wrong_in_the_code_is_a_finding(looked: Told, code: str, says:
 )
 def test_code_that_ends_the_process_is_told_from_outside(told: Told, code: str, says: str) -> None:
     assert told(code) == [f"6 {says}"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX")
+def test_a_signal_is_called_by_its_name(told: Told) -> None:
+    (found,) = told("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+
+    assert found == "6 TK501 importing ends the process with signal SIGSEGV"
+
+
+LEFT_BEHIND = {
+    "thread": "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()",
+    "atexit": "import atexit, time; atexit.register(time.sleep, 60)",
+    "process": "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])",
+    "fork": "import os, time\nif os.fork() == 0: time.sleep(60)",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX")
+@pytest.mark.parametrize("start", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
+def test_what_the_code_leaves_running_is_not_waited_for(
+    told: Told, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    monkeypatch.setattr(validate_code, "SECONDS", 20.0)
+
+    assert told(f"{start}\n{CODE}") == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc")
+def test_a_process_that_the_code_starts_ends_with_it(told: Told, dice: Path) -> None:
+    child = f"import os, time; open({str(dice / 'child')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    start = f"import pathlib, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {child!r}])\n"
+    wait = f"it = pathlib.Path({str(dice / 'child')!r})\nwhile not (it.exists() and it.read_text()): time.sleep(0.01)\n"
+    told(start + wait + CODE)
+    process = int((dice / "child").read_text())
+
+    assert _ended(process)
+
+
+def _ended(process: int) -> bool:
+    """Whether it ends within five seconds; a signal takes its time."""
+    state = Path(f"/proc/{process}/stat")
+    for _ in range(100):
+        if not state.exists() or state.read_text().split()[2] in {"Z", "X"}:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_code_that_asks_a_person_gets_no_answer(told: Told) -> None:
+    (found,) = told("input('Who are you?')")
+
+    assert found.startswith("6 TK501 EOFError at code.py:1")
+
+
+def test_an_exception_whose_text_cannot_be_made_is_named(told: Told) -> None:
+    (found,) = told("class Odd(BaseException):\n    def __str__(self): raise self\nraise Odd")
+
+    assert found == "6 TK501 Odd at code.py:3"
+
+
+def test_a_manifest_of_another_name_is_the_one_that_counts(dice: Path, told: Told) -> None:
+    told(CODE)
+    (dice / "plugin.toml").rename(dice / "other.toml")
+
+    result = with_code(report(str(dice / "other.toml")))
+
+    assert result.diagnostics == []
 
 
 def test_what_the_code_prints_is_no_finding(told: Told) -> None:

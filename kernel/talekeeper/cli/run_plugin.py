@@ -1,4 +1,4 @@
-"""The process in which `validate-plugin --imports` runs a plugin's code: `run_plugin ROOT PACKAGE ANSWER`.
+"""The process in which `validate-plugin --imports` runs a plugin's code: `run_plugin MANIFEST PACKAGE ANSWER`.
 
 Imports and registers by hand first, to tell faults apart; then lets the host's own loader load, unload and load again,
 so that this and the host cannot disagree. Writes a JSON list of findings to ANSWER, and what it is doing to a file
@@ -8,6 +8,7 @@ beside it, for the case that the plugin ends the process.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Generator, Iterator
@@ -30,6 +31,7 @@ from talekeeper.plugins.importing import import_code, modules_of, purge
 from talekeeper.plugins.loading import Loader
 from talekeeper.plugins.registrations import Key, Registrations
 from talekeeper.plugins.states import Plugin, State
+from talekeeper.plugins.workers import said
 
 Told = dict[str, Any]
 
@@ -42,19 +44,21 @@ class _Broken(Exception):
 
 def main() -> None:
     """Runs the plugin of the arguments and writes what was found."""
-    root, package, answer = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    file, package, answer = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     sys.dont_write_bytecode = True
-    answer.write_text(json.dumps(look(root, package, answer.with_suffix(".stage"))), encoding="utf-8")
+    answer.write_text(json.dumps(look(file, package, answer.with_suffix(".stage"))), encoding="utf-8")
+    # A thread that the plugin left running, or its atexit functions, would keep whoever waits waiting.
+    os._exit(0)
 
 
-def look(root: Path, package: str, stage: Path) -> list[Told]:
+def look(file: Path, package: str, stage: Path) -> list[Told]:
     """Runs the code of a plugin whose manifest holds: `code`, `message` and `path` of everything wrong with it.
 
     `package` is its import name, "" for one of the kernel's making. `stage` is told whether it is importing or
     registering.
     """
-    manifest = read_manifest(root / "plugin.toml")
-    found = Found((manifest.id,), Origin.PATH, str(root), root, package or None)
+    manifest = read_manifest(file)
+    found = Found((manifest.id,), Origin.PATH, str(file.parent), file.parent, package or None)
     return list(_findings(found, manifest, stage))
 
 
@@ -129,7 +133,8 @@ def _telling(code: Code, manifest: PluginManifest) -> Generator[None]:
 def _sentence(error: BaseException, root: Path) -> str:
     frames = [it for it in traceback.extract_tb(error.__traceback__) if Path(it.filename).is_relative_to(root)]
     where = f" at {Path(frames[-1].filename).relative_to(root).as_posix()}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{where}: {error}" if str(error) else f"{type(error).__name__}{where}"
+    text = said(error)
+    return f"{type(error).__name__}{where}: {text}" if text else f"{type(error).__name__}{where}"
 
 
 def _two_way(manifest: PluginManifest, registered: set[Key]) -> Iterator[Told]:

@@ -7,17 +7,19 @@ finding.
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from talekeeper.errors import TalekeeperError
 from talekeeper.manifest.codes import BY_ID
 from talekeeper.manifest.codes import code as codes
-from talekeeper.manifest.diagnostic import Finding, located
+from talekeeper.manifest.diagnostic import Code, Finding, located
 from talekeeper.manifest.outcome import Examined, Report
 from talekeeper.manifest.wheel import Wheel
 from talekeeper.manifest.wording import visible
@@ -53,25 +55,62 @@ def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
 
 
 def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
-    arguments = [sys.executable, "-m", "talekeeper.cli.run_plugin", str(root), one.package, str(answer)]
-    try:
-        # The plugin's own output goes where it cannot be mistaken for ours.
-        done = subprocess.run(arguments, capture_output=True, timeout=SECONDS, check=False)  # noqa: S603 - a list, no shell
-    except subprocess.TimeoutExpired:
-        return [_ended(answer, f"takes more than {SECONDS:g} seconds")]
+    manifest = root / Path(one.file).name
+    arguments = [sys.executable, "-m", "talekeeper.cli.run_plugin", str(manifest), one.package, str(answer)]
+    code = _run(arguments, answer.with_suffix(".stderr"))
     if not _stage(answer).exists():
-        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise TalekeeperError("the process that runs the plugin's code does not start", where=str(root), cure=last)
-    if done.returncode != 0 or not answer.exists():
-        return [_ended(answer, f"ends the process with code {done.returncode}")]
+        return [_told(codes.IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
+    if code is None:
+        return [_ended(answer, f"takes more than {SECONDS:g} seconds")]
+    if code != 0 or not answer.exists():
+        return [_ended(answer, f"ends the process with {_named(code)}")]
     found: list[Mapping[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
     return found
 
 
+def _run(arguments: list[str], stderr: Path) -> int | None:
+    """The exit code, None when the time was up. Whatever processes the plugin has started are ended too.
+
+    The output goes into a file: a pipe would stay open as long as a process that the plugin has started.
+    """
+    with (
+        stderr.open("wb") as output,
+        subprocess.Popen(  # noqa: S603 - a list, no shell
+            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output, start_new_session=True
+        ) as process,
+    ):
+        try:
+            return process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            _end_all(process)
+
+
+def _end_all(process: subprocess.Popen[bytes]) -> None:
+    if os.name == "posix":
+        # EPERM is what some systems say of a group in which all have ended.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _named(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
+
+
+def _last_line(answer: Path) -> str:
+    return answer.with_suffix(".stderr").read_text("utf-8", errors="replace").strip().rpartition("\n")[2][-200:]
+
+
 def _ended(answer: Path, how: str) -> Mapping[str, Any]:
-    doing = _stage(answer).read_text(encoding="utf-8") if _stage(answer).exists() else "importing"
-    code = codes.HOOK_FAILED if doing == "registering" else codes.IMPORT_FAILED
-    return {"code": code.id, "message": f"{doing} {how}", "path": ["plugin", "module"]}
+    doing = _stage(answer).read_text(encoding="utf-8")
+    return _told(codes.HOOK_FAILED if doing == "registering" else codes.IMPORT_FAILED, f"{doing} {how}")
+
+
+def _told(code: Code, message: str) -> Mapping[str, Any]:
+    return {"code": code.id, "message": message, "path": ["plugin", "module"]}
 
 
 def _stage(answer: Path) -> Path:

@@ -80,10 +80,14 @@ async def _awaited(value: Any) -> Any:
 
 
 def _told(error: BaseException) -> str:
+    text = said(error)
+    return f"raised {type(error).__name__}: {text}" if text else f"raised {type(error).__name__}"
+
+
+def said(error: BaseException) -> str:
+    """The text of an exception of a plugin's, in one line and not too long; nothing when it cannot be made."""
     try:
         text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())
     except BaseException:  # noqa: BLE001 -- an exception's own __str__ is plugin code too
         text = ""
-    if len(text) > _TOLD_LIMIT:
-        text = text[:_TOLD_LIMIT] + "…"
-    return f"raised {type(error).__name__}: {text}" if text else f"raised {type(error).__name__}"
+    return text if len(text) <= _TOLD_LIMIT else text[:_TOLD_LIMIT] + "…"
