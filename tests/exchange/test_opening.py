@@ -40,22 +40,21 @@ def bound(path: Path) -> None:
         os.chdir(here)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        pytest.param(lambda path: path.mkdir(), "it is a folder; name the files in it", id="folder"),
-        pytest.param(lambda path: path.symlink_to("/dev/zero"), "it is a device; name a file, or -", id="device"),
-        pytest.param(bound, "it is a socket; name a file, or -", id="socket"),
-        pytest.param(lambda _: None, "no such file or directory; look at how it is written", id="absent"),
-        pytest.param(lambda path: path.symlink_to(path), "too many levels of symbolic links", id="circle"),
-        pytest.param(os.mkfifo, "it is a pipe into which nobody writes; start what writes into it first", id="pipe"),
-    ],
-)
-def test_what_cannot_be_read_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make, says: str
-) -> None:
+KINDS: dict[str, tuple[Make, str]] = {
+    "folder": (Path.mkdir, "it is a folder; name the files in it"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "it is a device; name a file, or -"),
+    "socket": (bound, "it is a socket; name a file, or -"),
+    "absent": (lambda _: None, "no such file or directory; look at how it is written"),
+    "circle": (lambda path: path.symlink_to(path), "too many levels of symbolic links"),
+    "pipe": (os.mkfifo, "it is a pipe into which nobody writes; start what writes into it first"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(opening, "_WRITER_MS", 20)
     path = tmp_path / "x"
+    make, says = KINDS[kind]
     make(path)
 
     sentence = refusal(str(path))
@@ -74,7 +73,7 @@ def test_what_can_be_no_name_is_one_sentence(name: str) -> None:
 def test_a_pipe_that_a_shell_made_is_read_whole(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(opening, "_SPOOL", 1000)
     out, into = os.pipe()
-    writer = threading.Thread(target=lambda: (os.write(into, b"") if not size else None, _fill(into, size)))
+    writer = threading.Thread(target=_say, args=(into, b"x" * size))
     writer.start()
 
     content = read(f"/dev/fd/{out}")
@@ -84,9 +83,9 @@ def test_a_pipe_that_a_shell_made_is_read_whole(monkeypatch: pytest.MonkeyPatch,
     assert content == b"x" * size
 
 
-def _fill(into: int, size: int) -> None:
+def _say(into: int, content: bytes) -> None:
     with os.fdopen(into, "wb") as pipe:
-        pipe.write(b"x" * size)
+        pipe.write(content)
 
 
 def test_a_named_pipe_is_read_once_somebody_writes(tmp_path: Path) -> None:
@@ -107,8 +106,7 @@ def test_a_writer_that_takes_its_time_is_waited_for(tmp_path: Path, monkeypatch:
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     writer = os.open(path, os.O_WRONLY)
-    timer = threading.Timer(0.05, lambda: (os.write(writer, b"late"), os.close(writer)))
-    timer.start()
+    threading.Timer(0.05, _say, args=(writer, b"late")).start()
 
     content = read(str(path))
 

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.exchange import Report, markdown, siblings_of, sillytavern
-from talekeeper.story import Address, Draft, Message, Story
+from talekeeper.story import Address, Draft, Message, Role, Story
 
 RunImport = Callable[..., Report]
 
@@ -95,12 +95,15 @@ def test_markdown_has_a_heading_a_turn_and_a_name_a_message(run_import: RunImpor
 TEXT = st.text(st.characters(exclude_characters="{\0", exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
     str.strip
 )
-DRAFT = st.builds(
-    lambda role, text, others: Draft(role, text, "Ann" if role == "player" else "Mira", takes=others),
-    st.sampled_from(["player", "narrator"]),
-    TEXT,
-    st.lists(TEXT, max_size=2, unique=True).map(lambda texts: tuple(Draft("narrator", text, "Mira") for text in texts)),
-)
+
+
+def _draft(role: Role, text: str, others: list[str]) -> Draft:
+    takes = tuple(Draft("narrator", other, "Mira") for other in others)
+    return Draft(role, text, "Ann" if role == "player" else "Mira", takes=takes)
+
+
+ROLE: st.SearchStrategy[Role] = st.sampled_from(("player", "narrator"))
+DRAFT = st.builds(_draft, ROLE, TEXT, st.lists(TEXT, max_size=2, unique=True))
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
