@@ -3,6 +3,9 @@
 <home>/talekeeper.sqlite    everything kept
 <home>/plugins/             plugins of this home, a folder each
 <home>/leases/              files whose locks say who is at work
+<home>/presets/             presets of every workspace; those of one lie under workspaces/<name>/presets/
+<home>/traces.sqlite        events, apart from what is kept
+<home>/local-server         the URL of a model server on this machine that a person was told of
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from talekeeper.clock import Clock, SystemClock
 from talekeeper.context import Imported, Services, import_lore
@@ -21,12 +24,20 @@ from talekeeper.db import Database, Leases
 from talekeeper.errors import StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
+from talekeeper.models import Models, open_models
 from talekeeper.plugins import Host, Switches, switches
 from talekeeper.search import Index
-from talekeeper.story import Address, Story
+from talekeeper.story import Address, Session, Story
+from talekeeper.trace import Trace
+
+if TYPE_CHECKING:
+    from talekeeper.turn import Narrator, Preset
+    from talekeeper.turn.jobs import JobRunner
 
 FOLDER = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
+_TRACES = "traces.sqlite"
+_SERVER = "local-server"
 _log = logging.getLogger(__name__)
 
 
@@ -52,6 +63,9 @@ class Home:
         self.leases = Leases(folder / "leases", db)
         self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen)
         self.services = Services(self.story, self.index, self.host, clock)
+        self.capture = False
+        self._models: Models | None = None
+        self._trace: Trace | None = None
 
     @classmethod
     def open(
@@ -88,6 +102,52 @@ class Home:
         self.host.roster(workspace)
         return self.host.enabled(workspace)
 
+    # Models and turns
+
+    @property
+    def models(self) -> Models:
+        """The models this home has; raises `InputError` for a mistake in its configuration."""
+        if self._models is None:
+            self._models = open_models(self.folder, remembered=self._remembered())
+        return self._models
+
+    def remember_server(self, url: str) -> None:
+        """Uses a model server on this machine from now on, where nothing is configured; a person was told of it."""
+        (self.folder / _SERVER).write_text(f"{url}\n", encoding="utf-8")
+        self._models = None
+
+    @property
+    def trace(self) -> Trace:
+        """Where events go; bodies only if `capture` was set before the first."""
+        if self._trace is None:
+            mask = self.models.redactor().mask
+            self._trace = Trace(self.folder / _TRACES, clock=self.clock, capture=self.capture, mask=mask)
+        return self._trace
+
+    def narrator(self) -> Narrator:
+        """Tells turns; to be kept while the home is open."""
+        from talekeeper.turn import Narrator  # noqa: PLC0415 - most commands tell no turn
+
+        return Narrator(self.services, self.models, self.leases, self.trace, presets=self.preset_of)
+
+    def jobs(self) -> JobRunner:
+        """Runs what turns have left to do."""
+        from talekeeper.turn.jobs import JobRunner  # noqa: PLC0415 - as above
+
+        return JobRunner(self.services, self.models, self.leases, self.trace)
+
+    def preset_of(self, session: Session) -> Preset:
+        """The preset a session has; raises `NotFound`, or `InputError` naming file and key."""
+        from talekeeper.turn import preset  # noqa: PLC0415 - as above
+
+        return preset(self.folder, session.workspace, session.preset)
+
+    def _remembered(self) -> str:
+        try:
+            return (self.folder / _SERVER).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeError):
+            return ""
+
     def import_lore(
         self,
         address: Address,
@@ -111,7 +171,7 @@ class Home:
         except (StoreError, sqlite3.Error, OSError) as fault:
             _log.warning("nothing is lost, but the home was not tidied up before it was closed: %s", fault)
         finally:
-            self.db.close()
+            self._let_go()
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +183,12 @@ class Home:
             self.close()
         else:
             # Whatever went wrong is what people should read, not what it does to the tidying up.
-            self.db.close()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._trace is not None:
+            self._trace.close()
+        self.db.close()
 
 
 def _make(folder: Path) -> None:

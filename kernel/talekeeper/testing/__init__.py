@@ -12,12 +12,17 @@ pytest offers the host as the fixture `talekeeper_host`:
     with ScriptedServer([fail(429, retry_after=1), call_tool("roll-dice", {"sides": 6}), say("A four.")]) as server:
         ...  # point a model slot at server.base_url
     assert server.requests[-1].body["messages"][-1]["role"] == "tool"
+
+and a whole turn with a narrator of the test's own:
+
+    talekeeper_host.turn("I light the lamp.", narrator=[call_tool("roll-dice", {"sides": 6}), say("It burns.")])
 """
 
 from talekeeper.clock import FixedClock
 from talekeeper.context import Imported
 from talekeeper.testing.contract import PluginContract
 from talekeeper.testing.host import START, Host
+from talekeeper.testing.narrators import OneModel, ScriptedNarrator, gullible_narrator
 from talekeeper.testing.openai_server import Recorded, ScriptedServer
 from talekeeper.testing.openai_steps import Step, call_tool, echo_key, fail, overflow, raw, say, say_json, stop_short
 from talekeeper.testing.openai_vectors import hash_vector
@@ -27,13 +32,16 @@ __all__ = [
     "FixedClock",
     "Host",
     "Imported",
+    "OneModel",
     "PluginContract",
     "Recorded",
+    "ScriptedNarrator",
     "ScriptedServer",
     "Step",
     "call_tool",
     "echo_key",
     "fail",
+    "gullible_narrator",
     "hash_vector",
     "overflow",
     "raw",

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 from talekeeper.clock import FixedClock
 from talekeeper.context import Imported, Services, import_lore, question, run_command
 from talekeeper.context.data import shown
 from talekeeper.context.memory_search import ask
 from talekeeper.context.reading import message_view, session_view
-from talekeeper.db import Database
+from talekeeper.db import Database, Leases
 from talekeeper.errors import ManifestError, NotFound, PluginError
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
+from talekeeper.models import ChatModel
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Switches
 from talekeeper.plugins.border import Answer, Json, MessageView, Record
@@ -25,6 +26,10 @@ from talekeeper.plugins.discovery import installed
 from talekeeper.plugins.protocols import SessionView
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Story, scope_of
+from talekeeper.testing.narrators import OneModel, ScriptedNarrator
+from talekeeper.testing.openai_server import Script
+from talekeeper.testing.openai_steps import say
+from talekeeper.turn import Approval, Dry, Narrator, TurnResult
 
 START = datetime(2001, 1, 1, tzinfo=UTC)
 """What the clock of a new host says."""
@@ -51,6 +56,7 @@ class Host:
         self._installed: set[str] = set()
         plugins = PluginHost(story, self.clock, switches=Switches(strict=strict), entries=self._entries)
         self._services = Services(story, index, plugins, self.clock)
+        self._leases = Leases(folder / "leases", self._db)
         self._address: Address | None = None
 
     # Plugins
@@ -105,6 +111,28 @@ class Host:
         draft = Draft(role, text, speaker=speaker, time=time)
         (message,) = self._services.story.append(self._here(), [draft])
         return message_view(message)
+
+    def turn(
+        self,
+        text: str | None,
+        *,
+        reply: str = "The story goes on.",
+        narrator: ChatModel | Script | None = None,
+        speaker: str = "",
+        approve: Callable[[Approval], bool] | None = None,
+    ) -> TurnResult:
+        """Plays a whole turn at the head; without a text the story continues by itself.
+
+        The narrator answers with `reply`, or is a model or a script of its own: steps as a `ScriptedServer` takes them,
+        or a function such as `gullible_narrator`. Jobs that the turn starts are noted and not run.
+        """
+        model = _model([say(reply)] if narrator is None else narrator)
+        telling = Narrator(self._services, OneModel(model), self._leases)
+        return telling.turn(self._here(), text, speaker=speaker, approve=approve)
+
+    def recall(self, text: str) -> Dry:
+        """What a turn with this text would show its narrator; nothing is written or counted."""
+        return Narrator(self._services, OneModel(_model(())), self._leases).recall(self._here(), text)
 
     # Records, search, and what people run
 
@@ -179,3 +207,7 @@ class Host:
             known = ", ".join(one.path for one in found or every) or "none"
             raise NotFound(f"{who} a namespace {name!r}", cure=f"there are {known}")
         return found[0]
+
+
+def _model(narrator: ChatModel | Script) -> ChatModel:
+    return cast("ChatModel", narrator) if hasattr(narrator, "stream") else ScriptedNarrator(cast("Script", narrator))
