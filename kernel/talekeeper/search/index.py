@@ -9,8 +9,8 @@ from talekeeper.search import checking, maintenance, rebuilding, staging, writin
 from talekeeper.search.answer import Asked, answer
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
-from talekeeper.search.memory import PartCache
 from talekeeper.search.names import Names
+from talekeeper.search.part_cache import PartCache
 from talekeeper.search.passage import Kind, Passage, Query, Ranking
 from talekeeper.search.rebuilding import Passages
 from talekeeper.search.scope import make_scope, wanted
