@@ -23,6 +23,24 @@ HAS = "which entries.schema.json does not have; it has body, title, tags, pages,
 NO_BODI = f'TK307 search.text names "bodi", {HAS}'
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ('schema = "x\\ny"', "TK207"),
+        ('schema = ""', "TK207"),
+        ("schema = 5", "TK203"),
+        ('seed = ""', "TK207"),
+        ('on-limit = "oldestt"', "TK205"),
+    ],
+)
+def test_a_value_that_is_none_is_told_once(found: Found, head: str, line: str, code: str) -> None:
+    rest = "" if line.startswith("schema") else 'schema = "entries.schema.json"\n'
+
+    told = found(f"{head}[contributes.data.entries]\n{rest}{line}\nsearch = {{ text = 'body' }}\n")
+
+    assert [it.split()[1] for it in told] == [code]
+
+
 @pytest.mark.parametrize("value", ["nan", "1e999", "2001-01-01", "9007199254740992"])
 def test_what_json_does_not_have_is_told_once(found: Found, head: str, data: str, value: str) -> None:
     told = found(f"{head}{data}limit = {value}\n")

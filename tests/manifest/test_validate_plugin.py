@@ -59,6 +59,21 @@ def test_the_text_is_the_one_the_specification_shows(here: Path) -> None:
     )
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["lore"], ["--print-schema"], ["--explain", "TK305"], ["--format", "json", "lore"]]
+)
+def test_a_full_disk_is_told_in_one_sentence(here: Path, arguments: list[str]) -> None:
+    program = "from talekeeper.cli.validate_plugin import main; main()"
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert done.returncode == 2
+    assert done.stderr == "validate-plugin: what it has to say cannot be written: no space left on device\n"
+
+
 def test_every_target_is_reported_though_an_earlier_one_fails(here: Path) -> None:
     code, output = run("nowhere", "lore", str(GOOD / "minimal"))
 

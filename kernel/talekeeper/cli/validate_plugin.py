@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli.options import Common
-from talekeeper.cli.terminal import never_fail_to_print
+from talekeeper.cli.terminal import drop, flush_or_drop, never_fail_to_print
 from talekeeper.errors import TalekeeperError
 
 if TYPE_CHECKING:
     from talekeeper.manifest.outcome import Report
 
+_PROGRAM = "validate-plugin"
 _STYLES: Mapping[str, Callable[[str], str]] = {
     "place": partial(click.style, bold=True),
     "error": partial(click.style, fg="red", bold=True),
@@ -55,7 +56,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, asked: bool) -> None: 
 
 
 @click.command(
-    "validate-plugin",
+    _PROGRAM,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example:  validate-plugin lorebook/plugin.toml dist/lorebook-0.1.0-py3-none-any.whl",
 )
@@ -155,4 +156,20 @@ def main() -> None:
     # A fifth of a short run went into collecting garbage that a run of this length does not make.
     gc.set_threshold(100_000)
     never_fail_to_print()
-    command.main(prog_name="validate-plugin", color=False if os.environ.get("NO_COLOR") else None)
+    sys.exit(_outcome())
+
+
+def _outcome() -> int:
+    code, fault = 0, None
+    try:
+        command.main(prog_name=_PROGRAM, color=False if os.environ.get("NO_COLOR") else None)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    except OSError as error:
+        fault = error
+        drop(sys.stdout)
+    fault = fault or flush_or_drop()
+    if fault is None or isinstance(fault, BrokenPipeError):
+        return code
+    click.echo(f"{_PROGRAM}: what it has to say cannot be written: {(fault.strerror or 'unknown').lower()}", err=True)
+    return 2

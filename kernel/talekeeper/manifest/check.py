@@ -142,7 +142,10 @@ def _findings(
             break
         data = _amended(data, said)
         moves.update({meant: _moved_path(written, moves) for written, meant in said.respelled.items()})
-    findings += (_moved(it, moves) for it in _rules(data, package, points))
+    # A value that is no such value at all is told once; what else it would break hardly matters.
+    told = {it.path for it in findings if it.on == "value"}
+    rules = (_moved(it, moves) for it in _rules(data, package, points))
+    findings += [it for it in rules if it.path not in told]
     return findings, data
 
 
