@@ -79,7 +79,8 @@ class SessionFit:
             self._refuse(self._session, f"{name}_depth", "names a place where nothing stands")
 
     def _check_lineage(self) -> None:
-        branch, depth = self._session.values["head_branch"], self._session.values["head_depth"]
+        branch: int = self._session.values["head_branch"]
+        depth: int = self._session.values["head_depth"]
         wanted = {branch: depth}
         while branch:
             branch, depth = self._branches[branch].parent, self._branches[branch].fork_depth
@@ -110,7 +111,8 @@ class SessionFit:
 
     def _message(self, row: Row) -> None:
         self._known_branch(row)
-        branch = self._branches[row.values["branch"]]
+        number: int = row.values["branch"]
+        branch = self._branches[number]
         if row.values["depth"] != branch.tip + 1:
             self._refuse(row, "depth", f"says {row.values['depth']} where {branch.tip + 1} is due")
         branch.tip += 1
