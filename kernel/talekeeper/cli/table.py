@@ -20,6 +20,7 @@ COMMANDS: dict[str, Entry] = {
     "workspaces": Entry("talekeeper.cli.workspaces:group", "List, rename and delete workspaces."),
     "data": Entry("talekeeper.cli.data:group", "Read and write the records plugins declare."),
     "run": Entry("talekeeper.cli.run:command", "Run a plugin's command."),
+    "jobs": Entry("talekeeper.cli.jobs:group", "List, run and retry the work that follows turns."),
     "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable and disable plugins."),
     "new-plugin": Entry("talekeeper.cli.new_plugin:command", "Make the project of a new plugin."),
     "validate-plugin": Entry("talekeeper.cli.validate_plugin:command", "Check a plugin's manifest."),

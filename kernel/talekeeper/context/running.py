@@ -28,8 +28,9 @@ def run_command(services: Services, address: Address, path: str, arguments: Mapp
     given = _plain_arguments(arguments)
     _check(entry.get("parameters"), given)
     function = services.host.functions(plugin)["commands", name]
-    context = CallContext(bind(services, plugin, address), plugin)
-    call = Call(plugin.id, f"command {name}", services.host.guard.deadlines.command)
+    bound = bind(services, plugin, address)
+    context = CallContext(bound, plugin)
+    call = Call(plugin.id, f"command {name}", services.host.guard.deadlines.command, away=bound.life.away)
     return services.host.guard.call(call, lambda: result(plugin.id, function, context, frozen(given)), context)
 
 

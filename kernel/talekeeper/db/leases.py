@@ -60,6 +60,16 @@ class Leases:
         finally:
             handle.close()
 
+    def held(self, workspace: str, name: str) -> bool:
+        """Whether somebody holds the lease at this moment."""
+        if not self._path(workspace, name).exists():
+            return False
+        try:
+            self._lock(workspace, name, 0.0).close()
+        except Busy:
+            return True
+        return False
+
     def holder(self, workspace: str, name: str) -> str:
         """Who took the lease last, whether or not it is still held."""
         row = self._db.read(

@@ -44,11 +44,6 @@ _LONGEST = 30 * 24 * 3600.0  # seconds a plugin or an endpoint may put a job off
 _log = logging.getLogger("talekeeper.jobs")
 
 
-def lease_of(address: Address) -> str:
-    """The name of the lease under which a session's jobs run."""
-    return f"jobs:{address.session}"
-
-
 class JobRunner:
     """Runs jobs in the thread that asks; see `Worker` for those in the background."""
 
@@ -69,15 +64,22 @@ class JobRunner:
             for kind in kinds(plugin, "turn-committed")
         )
 
-    def note(self, address: Address, path: str) -> Job:
-        """Notes the job `plugin/job` on the whole story as it stands, be it done before.
+    @staticmethod
+    def lease_of(address: Address) -> str:
+        """The name of the lease under which a session's jobs run."""
+        return f"jobs:{address.session}"
+
+    def ask_for(self, address: Address, path: str) -> None:
+        """Notes the job `plugin/job` on the whole story as it stands, be it done before, unless it follows turns.
 
         Raises NotFound, and PluginError when the plugin does not work in the session.
         """
         plugin, kind = working(self._services, address, path, "jobs")
+        if kind in kinds(plugin, "turn-committed"):
+            return
         last = self._services.story.messages(address, last=1)
         end = last[0].coordinate if last else ROOT
-        return self._jobs.renew(address, plugin.id, kind, end, start=0)
+        self._jobs.renew(address, plugin.id, kind, end, start=0)
 
     def run(
         self,
@@ -93,7 +95,7 @@ class JobRunner:
         StoreError when the ledger cannot be read or written.
         """
         done: list[Job] = []
-        with self._leases.hold(address.workspace, lease_of(address)) as lease:
+        with self._leases.hold(address.workspace, self.lease_of(address)) as lease:
             while (limit is None or len(done) < limit) and not (cancel is not None and cancel.is_set()):
                 job = self._claim(address, lease)
                 if job is None:
@@ -105,10 +107,10 @@ class JobRunner:
                     on_job(done[-1])
         return done
 
-    def left(self, address: Address) -> int:
+    def left(self, address: Address, only: str = "") -> int:
         """How many jobs `catch_up` has before it, as far as can be known."""
         waiting = [job for where, job in self._jobs.unfinished(address.workspace) if where == address]
-        return len(waiting) + len(untold(self._services, address))
+        return len(waiting) + len(untold(self._services, address, only))
 
     def catch_up(
         self,

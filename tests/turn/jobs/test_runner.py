@@ -84,8 +84,8 @@ ENDINGS = {
     'ctx.models.complete("extract", [("user", "x")])': (
         "pending",
         (
-            "waits for a model: no model is configured; write [models.narrator] in talekeeper.toml, set OPENAI_BASE_URL,"
-            " or start a model server on this machine"
+            "waits for a model: no model is configured; write [models.narrator] in talekeeper.toml, set"
+            " OPENAI_BASE_URL, or start a model server on this machine"
         ),
     ),
     'with ctx.data.batch() as batch: batch.put("notes", "k", {"text": "x"}, covers=(0, 2))': (
@@ -98,8 +98,8 @@ ENDINGS = {
     'with ctx.data.batch() as batch: batch.put("notes", "k", {"text": "x"}, covers=(1, 0))': (
         "failed",
         (
-            'notes: job note raised ParameterError: covers: (1, 0) is no range; give (first depth, last depth), "job" or'
-            " None"
+            'notes: job note raised ParameterError: covers: (1, 0) is no range; give (first depth, last depth), "job"'
+            " or None"
         ),
     ),
     'with ctx.data.batch() as batch: batch.put("common", "k", {"text": "x"}, covers=(0, 1))': (
@@ -291,29 +291,30 @@ def test_a_limit_leaves_the_rest(start: Start) -> None:
 
 def test_a_job_by_hand_is_done_on_the_whole_story_each_time_it_is_asked_for(start: Start) -> None:
     home = start({"count": "return JobResult(details={'n': len(job.messages())})"}, on="manual")
-    empty = home.runner.note(home.address(), "notes/count")
-    home.run()
+    address = home.address()
+    home.runner.ask_for(address, "notes/count")
+    (empty,) = home.runner.run(address)
     home.turn("ask", "tell")
-    home.runner.note(home.address(), "notes/count")
+    home.runner.ask_for(address, "notes/count")
     home.run()
 
-    home.runner.note(home.address(), "notes/count")
-    (again,) = home.runner.run(home.address())
+    home.runner.ask_for(address, "notes/count")
+    (again,) = home.runner.run(address)
 
-    assert (empty.start, empty.end) == (0, -1)
+    assert (empty.details, empty.start, empty.end) == ({"n": 0}, 0, -1)
     assert (again.details, again.start, again.end) == ({"n": 2}, 0, 1)
-    assert len(home.story.jobs.all(home.address())) == 2
+    assert len(home.story.jobs.all(address)) == 2
 
 
-def test_a_job_that_is_not_there_cannot_be_noted(start: Start) -> None:
+def test_a_job_that_is_not_there_cannot_be_asked_for(start: Start) -> None:
     home = start({"count": NOTHING}, on="manual")
     address = home.address()
 
     with pytest.raises(NotFound, match="it has notes/count"):
-        home.runner.note(address, "notes/cuont")
+        home.runner.ask_for(address, "notes/cuont")
     home.host.disable("notes")
     with pytest.raises(PluginError, match="disabled"):
-        home.runner.note(address, "notes/count")
+        home.runner.ask_for(address, "notes/count")
 
 
 def test_what_was_imported_is_caught_up_with_turn_by_turn(start: Start) -> None:
