@@ -21,7 +21,7 @@ from talekeeper.models.local import LocalServer, find_local_servers
 from talekeeper.models.plain import read_arguments
 from talekeeper.models.redact import Redactor
 from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
-from talekeeper.models.slots import NO_MODELS, Models, ModelSource, open_models
+from talekeeper.models.slots import NO_MODELS, Models, ModelSource, ModelsWhenAsked, open_models
 from talekeeper.models.structured import Structured, structured
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "LocalServer",
     "ModelSource",
     "Models",
+    "ModelsWhenAsked",
     "Redactor",
     "Reply",
     "ReplyStream",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from talekeeper.clock import Clock
-from talekeeper.errors import AuthFailed, NoModel
+from talekeeper.errors import AuthFailed, InputError, NoModel
 from talekeeper.models.chat import ChatModel
 from talekeeper.models.redact import Redactor
 from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot
@@ -92,6 +92,38 @@ class ModelSource(Protocol):
     def client(self, name: str, *, clock: Clock) -> ChatModel:
         """What answers for the slot; raises `NoModel`."""
         ...
+
+
+class ModelsWhenAsked:
+    """Models that are read when the first is asked for: most commands ask none, and need no sound configuration.
+
+    A mistake in the configuration is then why there is no model.
+    """
+
+    def __init__(self, read: Callable[[], ModelSource]) -> None:
+        self._read = read
+
+    def slot(self, name: str) -> Slot | None:
+        """The slot that does this work."""
+        try:
+            return self._read().slot(name)
+        except InputError:
+            return None
+
+    def missing(self, name: str) -> str:
+        """Why there is no such slot and what to do."""
+        try:
+            return self._read().missing(name)
+        except InputError as mistake:
+            return mistake.sentence()
+
+    def client(self, name: str, *, clock: Clock) -> ChatModel:
+        """What answers for the slot; raises `NoModel`."""
+        try:
+            source = self._read()
+        except InputError as mistake:
+            raise NoModel(mistake.what, where=mistake.where, cure=mistake.cure, slot=name) from mistake
+        return source.client(name, clock=clock)
 
 
 NO_MODELS = Models()
