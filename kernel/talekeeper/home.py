@@ -4,7 +4,7 @@
 <home>/plugins/             plugins of this home, a folder each
 <home>/leases/              files whose locks say who is at work
 <home>/presets/             presets of every workspace; those of one lie under workspaces/<name>/presets/
-<home>/traces.sqlite        events, apart from what is kept
+<home>/traces.sqlite        events, apart from what is kept; may be deleted at any time
 <home>/local-server         the URL of a model server on this machine that a person was told of
 """
 
@@ -24,11 +24,11 @@ from talekeeper.db import Database, Leases
 from talekeeper.errors import StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
-from talekeeper.models import Models, open_models
+from talekeeper.models import Models, ModelsWhenAsked, Redactor, open_models
 from talekeeper.plugins import Host, Switches, switches
 from talekeeper.search import Index
 from talekeeper.story import Address, Session, Story
-from talekeeper.trace import Trace
+from talekeeper.trace import Trace, forget_events
 
 if TYPE_CHECKING:
     from talekeeper.turn import Narrator, Preset
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 FOLDER = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
-_TRACES = "traces.sqlite"
+TRACE = "TALEKEEPER_TRACE"
+TRACES = "traces.sqlite"
 _SERVER = "local-server"
 _log = logging.getLogger(__name__)
 
@@ -51,21 +52,31 @@ def default_folder() -> Path:
     return user_data_path("talekeeper", appauthor=False)
 
 
+def database_of(folder: Path | None = None) -> Path:
+    """The file in which a home, or the usual one, keeps everything."""
+    return _absolute(folder) / _DATABASE
+
+
+def _absolute(folder: Path | None) -> Path:
+    return (folder or default_folder()).expanduser().absolute()
+
+
 class Home:
     """Use it in a `with`: leaving it brings the index in order and closes the database."""
 
-    def __init__(self, folder: Path, db: Database, clock: Clock, chosen: Switches) -> None:
+    def __init__(self, folder: Path, db: Database, clock: Clock, chosen: Switches, *, tracing: bool = True) -> None:
         self.folder = folder
         self.db = db
         self.clock = clock
+        self._keys: Redactor | None = None
+        self.trace = Trace(folder / TRACES, clock=clock, mask=self._masked) if tracing else None
         self.index = Index()
         self.story = Story(db, self.index, clock, SortableIds(clock))
         self.leases = Leases(folder / "leases", db)
-        self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen)
-        self.services = Services(self.story, self.index, self.host, clock)
-        self.capture = False
+        self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen, trace=self.trace)
+        models = ModelsWhenAsked(lambda: self.models)
+        self.services = Services(self.story, self.index, self.host, clock, models, self.trace)
         self._models: Models | None = None
-        self._trace: Trace | None = None
 
     @classmethod
     def open(
@@ -77,20 +88,25 @@ class Home:
         plugin_paths: Iterable[Path] = (),
         no_plugins: str | None = None,
         new: bool = True,
+        tracing: bool = True,
     ) -> Home:
         """Opens the home, making it when it is not there and `new` allows; raises `StoreUnusable` with the reason.
 
-        `no_plugins` is None to load all that are enabled, empty for none, or the ids to leave out, with commas.
+        `no_plugins` is None to load all that are enabled, empty for none, or the ids to leave out, with commas. Events
+        are written unless `tracing` is off or `TALEKEEPER_TRACE` is 0.
         """
-        folder = (folder or default_folder()).expanduser().absolute()
+        folder = _absolute(folder)
         clock = clock or SystemClock()
         if new:
             _make(folder)
         _check(folder)
         chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
-        home = cls(folder, Database.open(folder / _DATABASE, clock=clock, new=new), clock, chosen)
+        tracing = tracing and os.environ.get(TRACE) != "0"
+        home = cls(folder, Database.open(database_of(folder), clock=clock, new=new), clock, chosen, tracing=tracing)
         try:
             sweep_leftovers(home.story, home.leases)
+        except (StoreError, sqlite3.Error, OSError) as fault:
+            _log.warning("what an interrupted import left was not taken away: %s", fault)
         except BaseException:
             home.db.close()
             raise
@@ -109,20 +125,13 @@ class Home:
         """The models this home has; raises `InputError` for a mistake in its configuration."""
         if self._models is None:
             self._models = open_models(self.folder, remembered=self._remembered())
+            self._keys = self._models.redactor()
         return self._models
 
     def remember_server(self, url: str) -> None:
         """Uses a model server on this machine from now on, where nothing is configured; a person was told of it."""
         (self.folder / _SERVER).write_text(f"{url}\n", encoding="utf-8")
         self._models = None
-
-    @property
-    def trace(self) -> Trace:
-        """Where events go; bodies only if `capture` was set before the first."""
-        if self._trace is None:
-            mask = self.models.redactor().mask
-            self._trace = Trace(self.folder / _TRACES, clock=self.clock, capture=self.capture, mask=mask)
-        return self._trace
 
     def narrator(self) -> Narrator:
         """Tells turns; to be kept while the home is open."""
@@ -142,11 +151,32 @@ class Home:
 
         return preset(self.folder, session.workspace, session.preset)
 
+    def _masked(self, text: str) -> str:
+        # No key has been anywhere before the models were opened.
+        return text if self._keys is None else self._keys.mask(text)
+
     def _remembered(self) -> str:
         try:
             return (self.folder / _SERVER).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeError):
             return ""
+
+    def delete_session(self, address: Address) -> None:
+        """Deletes a session and its events for good; see `story.Story.delete_session`."""
+        self.story.delete_session(address)
+        self._forget_events(address)
+
+    def delete_workspace(self, workspace: str) -> None:
+        """Deletes a workspace with its sessions and their events for good."""
+        sessions = self.story.sessions(workspace)
+        self.story.delete_workspace(workspace)
+        self._forget_events(*(session.address for session in sessions))
+
+    def _forget_events(self, *addresses: Address) -> None:
+        if self.trace is not None:
+            self.trace.flush()
+        for address in addresses:
+            forget_events(self.folder / TRACES, address.workspace, address.session)
 
     def import_lore(
         self,
@@ -186,8 +216,10 @@ class Home:
             self._let_go()
 
     def _let_go(self) -> None:
-        if self._trace is not None:
-            self._trace.close()
+        if self.trace is not None:
+            self.trace.close()
+            if self.trace.fault:
+                _log.warning("%s: events were not written (%s); --no-trace does without", TRACES, self.trace.fault)
         self.db.close()
 
 

@@ -27,6 +27,7 @@ class Common:
     plugin_folders: tuple[Path, ...] = ()
     plugin_paths: tuple[Path, ...] = ()
     no_plugins: str | None = None
+    no_trace: bool = False
 
     @property
     def workspace(self) -> str:
@@ -42,6 +43,7 @@ class Common:
             plugin_folders=self.plugin_folders,
             plugin_paths=self.plugin_paths,
             no_plugins=self.no_plugins,
+            tracing=not self.no_trace,
         )
 
 
@@ -67,6 +69,7 @@ def common_shown(command: F) -> F:
 def _add(command: F, *, hide: bool) -> F:
     folder = click.Path(path_type=Path, exists=True, file_okay=False)
     options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+        (("--no-trace",), {"is_flag": True, "hidden": hide, "help": "Write no events.  [env: TALEKEEPER_TRACE=0]"}),
         (("--no-plugins",), {"metavar": "[=ID,…]", "hidden": hide, "help": "Load no plugin, or not these."}),
         (
             ("--plugins", "plugin_folders"),

@@ -110,7 +110,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
         session = session_of(home, options, name)
         if not yes:
             ask_twice(session.id, screen.counted(session.messages, "message"), "id")
-        home.story.delete_session(session.address)
+        home.delete_session(session.address)
     tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
 
 

@@ -70,7 +70,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
         if not yes:
             holding = f"{screen.counted(sessions, 'session')} and {screen.counted(messages, 'message')}"
             ask_twice(workspace.id, holding, "name")
-        home.story.delete_workspace(workspace.id)
+        home.delete_workspace(workspace.id)
     tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})
 
 

@@ -159,6 +159,11 @@ class Bound:
         denied = PermissionDenied(what, where=self.manifest.id, cure=cure, plugin=self.manifest.id)
         # Told even where the plugin swallows the error.
         _log.warning("denied: %s", denied)
+        if self.services.trace is not None:
+            where = self.session.address
+            self.services.trace.event(
+                "denied", workspace=where.workspace, session=where.session, plugin=self.manifest.id, what=what
+            )
         return denied
 
 

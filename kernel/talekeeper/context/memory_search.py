@@ -6,18 +6,20 @@ search ranks; the answer is read in the same snapshot.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from talekeeper.context.answering import Asking, answer
 from talekeeper.context.question import PARAMETERS, Question, question
-from talekeeper.context.resolve import part_scopes, resolve
+from talekeeper.context.resolve import Sources, part_scopes, resolve
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Answer
 from talekeeper.plugins.frozen import frozen
 from talekeeper.search import Query
 from talekeeper.story import Address, Coordinate
+from talekeeper.trace import Trace
 
 TOOL: Mapping[str, Any] = frozen(
     {
@@ -30,6 +32,14 @@ TOOL: Mapping[str, Any] = frozen(
         "parameters": PARAMETERS,
     }
 )
+
+
+class Place(TypedDict):
+    """Where an event belongs."""
+
+    workspace: str
+    session: str
+    turn: int | None
 
 
 def run(
@@ -63,7 +73,7 @@ def ask(
     """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
     services.host.ready(address)
 
-    def read(tx: Tx) -> Answer:
+    def read(tx: Tx) -> tuple[Answer, Sources]:
         session = services.story.session(address, tx=tx)
         roster = services.host.roster(session=session, tx=tx)
         sources = resolve(tx, session, roster, asked.scope, asked.sources)
@@ -77,6 +87,28 @@ def ask(
             depth=asked.limit,
             explain=explain,
         )
-        return answer(Asking(services, tx, session, at, asked, sources, shown), services.index.search(tx, query))
+        asking = Asking(services, tx, session, at, asked, sources, shown)
+        return answer(asking, services.index.search(tx, query)), sources
 
-    return services.story.read(read)
+    started = time.monotonic()
+    found, sources = services.story.read(read)
+    _report(services.trace, address, running_turn, found, sources, time.monotonic() - started)
+    return found
+
+
+def _report(
+    trace: Trace | None, address: Address, turn: int | None, found: Answer, sources: Sources, seconds: float
+) -> None:
+    if trace is None:
+        return
+    place: Place = {"workspace": address.workspace, "session": address.session, "turn": turn}
+    trace.event(
+        "memory.search",
+        **place,
+        searched=found.searched,
+        results=len(found.results),
+        unavailable=len(found.unavailable),
+        seconds=round(seconds, 4),
+    )
+    for namespace in sources.withheld:
+        trace.event("denied", **place, what=f"{namespace} is for the owner alone")

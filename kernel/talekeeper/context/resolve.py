@@ -40,11 +40,15 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a question reaches: messages or not, namespaces sorted by plugin and name, and what could not be asked."""
+    """What a question reaches: messages or not, namespaces sorted by plugin and name, and what could not be asked.
+
+    `withheld` are paths of namespaces that are not told of, since who asks is not the owner.
+    """
 
     messages: bool
     namespaces: tuple[Searchable, ...]
     unavailable: dict[str, str] = field(default_factory=dict[str, str])
+    withheld: tuple[str, ...] = ()
 
     def for_query(self) -> tuple[Source, ...]:
         """As the index is asked for them."""
@@ -60,12 +64,8 @@ def resolve(tx: Tx, session: Session, roster: Roster, scope: str, names: Iterabl
     """The sources of a question. Owner-visible namespaces are left out, unnamed, for anybody but the owner."""
     wanted = tuple(names)
     owner = is_owner(tx, session.address)
-    allowed = [
-        one
-        for plugin in roster.working
-        for one in searchables(plugin, session)
-        if owner or one.search.visibility == "narrator"
-    ]
+    there = [one for plugin in roster.working for one in searchables(plugin, session)]
+    allowed = [one for one in there if owner or one.search.visibility == "narrator"]
     namespaces = [
         one for one in allowed if scope in {"all", one.search.tier} and (not wanted or _is_named(one.namespace, wanted))
     ]
@@ -73,6 +73,7 @@ def resolve(tx: Tx, session: Session, roster: Roster, scope: str, names: Iterabl
         messages=scope != "archival" and (not wanted or MESSAGES in wanted),
         namespaces=tuple(sorted(namespaces, key=lambda one: (one.namespace.plugin, one.namespace.name))),
         unavailable=dict(sorted([*_unavailable(session, roster, wanted), *_out_of_scope(allowed, scope, wanted)])),
+        withheld=() if owner else tuple(one.namespace.path for one in there if one.search.visibility == "owner"),
     )
 
 

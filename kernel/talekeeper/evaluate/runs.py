@@ -35,7 +35,7 @@ def measure(sets: Sequence[QuestionSet], by: Grouping, run: TextIO | None, progr
     """
     rows: list[tuple[str, dict[str, float]]] = []
     done = 0
-    with tempfile.TemporaryDirectory(prefix="talekeeper-eval-") as folder, Home.open(Path(folder)) as home:
+    with tempfile.TemporaryDirectory(prefix="talekeeper-eval-") as folder, _throw_away(folder) as home:
         for question_set in sets:
             load(home, question_set)
             for question in asked(question_set):
@@ -49,6 +49,10 @@ def measure(sets: Sequence[QuestionSet], by: Grouping, run: TextIO | None, progr
             progress(done)
     silent = tuple(question_set.name for question_set in sets if not asked(question_set))
     return Outcome(grouped(rows), mean([values for _, values in rows]), silent)
+
+
+def _throw_away(folder: str) -> Home:
+    return Home.open(Path(folder), tracing=False)
 
 
 def asked(question_set: QuestionSet) -> list[Question]:

@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -27,6 +28,7 @@ from talekeeper.errors import (
     UserError,
 )
 from talekeeper.plugins.workers import Outcome, Stream, run, start
+from talekeeper.trace import Trace
 
 FAULTS_TO_SUSPEND = 3
 
@@ -78,9 +80,10 @@ class Call:
 class Guard:
     """Calls plugin code and keeps count of its faults; one for a process."""
 
-    def __init__(self, deadlines: Deadlines | None = None, *, strict: bool = False) -> None:
+    def __init__(self, deadlines: Deadlines | None = None, *, strict: bool = False, trace: Trace | None = None) -> None:
         self.deadlines = deadlines or Deadlines()
         self._strict = strict
+        self._trace = trace
         self._faults: dict[str, int] = {}
         self._suspended: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -99,16 +102,16 @@ class Guard:
         self._admit(call)
         started = time.monotonic()
         outcome = Outcome()
-        start(call.plugin, call.what, lambda: run(function, outcome))
-        try:
-            finished = _finished(call, outcome, started)
-        finally:
-            # Also when the one who waits is interrupted: what the code still does then changes nothing.
-            _end(context)
-        _log.debug("%s: %s took %.3f s", call.plugin, call.what, time.monotonic() - started)
-        if not finished:
-            raise self._overrun(call)
-        self._settle(call, outcome)
+        with self._traced(call, started):
+            start(call.plugin, call.what, lambda: run(function, outcome))
+            try:
+                finished = _finished(call, outcome, started)
+            finally:
+                # Also when the one who waits is interrupted: what the code still does then changes nothing.
+                _end(context)
+            if not finished:
+                raise self._overrun(call)
+            self._settle(call, outcome)
         value: _T = outcome.value
         return value
 
@@ -121,12 +124,13 @@ class Guard:
         """
         self._admit(call)
         stream: Stream[_T] = Stream(function)
-        start(call.plugin, call.what, stream.fill)
-        try:
-            yield from self._drain(call, stream)
-        finally:
-            stream.stop()
-            _end(context)
+        with self._traced(call, time.monotonic()):
+            start(call.plugin, call.what, stream.fill)
+            try:
+                yield from self._drain(call, stream)
+            finally:
+                stream.stop()
+                _end(context)
 
     def _drain(self, call: Call, stream: Stream[_T]) -> Iterator[_T]:
         while True:
@@ -138,6 +142,20 @@ class Guard:
                 self._settle(call, step)
                 return
             yield from step
+
+    @contextmanager
+    def _traced(self, call: Call, started: float) -> Generator[None]:
+        """Reports the call when it has ended: how long it took, and what it raised, if it did."""
+        raised = ""
+        try:
+            yield
+        except Exception as error:
+            raised = type(error.__cause__ or error).__name__
+            raise
+        finally:
+            seconds = round(time.monotonic() - started, 3)
+            if self._trace is not None:
+                self._trace.event("plugin.called", plugin=call.plugin, what=call.what, seconds=seconds, raised=raised)
 
     def _admit(self, call: Call) -> None:
         ensure_outside_write(f"{call.what} of plugin {call.plugin}")
@@ -173,8 +191,11 @@ class Guard:
         _log.warning("%s: %s", plugin, reason)
         with self._lock:
             self._faults[plugin] = self._faults.get(plugin, 0) + 1
-            if self._faults[plugin] >= FAULTS_TO_SUSPEND:
-                self._suspended[plugin] = f"suspended after {FAULTS_TO_SUSPEND} failures in a row, the last: {reason}"
+            if self._faults[plugin] < FAULTS_TO_SUSPEND:
+                return
+            self._suspended[plugin] = f"suspended after {FAULTS_TO_SUSPEND} failures in a row, the last: {reason}"
+        if self._trace is not None:
+            self._trace.event("plugin.suspended", plugin=plugin)
 
 
 def _finished(call: Call, outcome: Outcome, started: float) -> bool:

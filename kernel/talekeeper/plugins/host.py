@@ -27,6 +27,7 @@ from talekeeper.plugins.states import Plugin, Roster, State
 from talekeeper.plugins.survey import survey
 from talekeeper.plugins.switches import Switches
 from talekeeper.story import Address, Session, Story
+from talekeeper.trace import Trace
 
 _log = logging.getLogger("talekeeper.plugins")
 
@@ -43,6 +44,7 @@ class Host:
         switches: Switches | None = None,
         entries: Callable[[], Iterable[EntryPoint]] = installed,
         deadlines: Deadlines | None = None,
+        trace: Trace | None = None,
     ) -> None:
         self._story = story
         self._clock = clock
@@ -52,7 +54,7 @@ class Host:
         self._plugins: tuple[Plugin, ...] | None = None
         self._failed: dict[str, str] = {}
         self._ready: set[Address] = set()
-        self.guard = Guard(deadlines, strict=self._switches.strict)
+        self.guard = Guard(deadlines, strict=self._switches.strict, trace=trace)
         self._loader = Loader(self.guard)
         self._preparer = Preparer(story, self.guard, self.functions)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from talekeeper.trace.file import Event, forget_events, read_events
-from talekeeper.trace.sink import DROPPED, Trace
+from talekeeper.trace.file import DROPPED, Event, count_events, forget_events, read_events
+from talekeeper.trace.sink import Trace
 
-__all__ = ["DROPPED", "Event", "Trace", "forget_events", "read_events"]
+__all__ = ["DROPPED", "Event", "Trace", "count_events", "forget_events", "read_events"]

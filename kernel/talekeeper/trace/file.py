@@ -18,6 +18,9 @@ from typing import Any
 
 from talekeeper.errors import StoreUnusable
 
+DROPPED = "trace.dropped"
+"""The kind of the event that says how many others (`count`) are missing before it."""
+
 PRIVATE = 0o600
 _LAYOUT = 1
 _BUSY_SECONDS = 2.0
@@ -43,6 +46,7 @@ SELECT id, at, kind, workspace, session, turn, facts, body FROM event
 WHERE (?1 IS NULL OR workspace = ?1) AND (?2 IS NULL OR session = ?2) AND substr(kind, 1, length(?3)) = ?3
 ORDER BY id DESC LIMIT ?4
 """
+_COUNT = "SELECT count(*), coalesce(sum(facts ->> 'count') FILTER (WHERE kind = ?), 0) FROM event"
 # What the file holds is private, and what was deleted is gone.
 _PRAGMAS = ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON", "trusted_schema = OFF")
 
@@ -108,6 +112,15 @@ def read_events(
     with _explained(path, "read"), contextlib.closing(_reader(path)) as connection:
         rows = connection.execute(_SELECT, (workspace, session, kind, limit)).fetchall()
     return [_event(row) for row in reversed(rows)]
+
+
+def count_events(path: Path) -> tuple[int, int]:
+    """How many events are kept, and how many are known to be missing; raises `StoreUnusable` when it cannot be read."""
+    if not path.exists():
+        return 0, 0
+    with _explained(path, "read"), contextlib.closing(_reader(path)) as connection:
+        kept, dropped = connection.execute(_COUNT, (DROPPED,)).fetchone()
+    return kept, dropped
 
 
 def forget_events(path: Path, workspace: str, session: str) -> None:

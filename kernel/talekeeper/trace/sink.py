@@ -12,10 +12,7 @@ from typing import Any, cast
 
 from talekeeper.clock import Clock, iso
 from talekeeper.errors import StoreUnusable
-from talekeeper.trace.file import Row, open_events, write_events
-
-DROPPED = "trace.dropped"
-"""The kind of the event that says how many others (`count`) are missing before it."""
+from talekeeper.trace.file import DROPPED, Row, open_events, write_events
 
 KEPT = 200_000
 """Events a file holds: some 60 MB without bodies, months of playing."""
