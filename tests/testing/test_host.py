@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from talekeeper.api import ROOT
-from talekeeper.errors import ManifestError, NotFound, ParameterError, PluginError, UserError
+from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError, StoreError, UserError
 from talekeeper.testing import START, Host
 
 MakePlugin = Callable[..., Path]
@@ -23,6 +25,63 @@ REGISTER = """
         registry.command("go", go)
 
 """
+
+
+@pytest.mark.parametrize(
+    ("plugin", "says"),
+    [
+        (None, "plugin: NoneType is neither a pathlib.Path nor the id of an installed plugin"),
+        (5, "plugin: int is neither a pathlib.Path nor"),
+        ("../lore", "is no id of an installed plugin; give a folder as a pathlib.Path"),
+    ],
+)
+def test_what_is_no_plugin_is_refused_and_forgotten(
+    talekeeper_host: Host, make_plugin: MakePlugin, plugin: Any, says: str
+) -> None:
+    with pytest.raises(ParameterError, match=says):
+        talekeeper_host.add(plugin)
+
+    assert talekeeper_host.add(make_plugin()) == "lore"
+
+
+def test_two_hosts_do_not_know_each_other(tmp_path: Path, make_plugin: MakePlugin) -> None:
+    plugin = make_plugin()
+    with Host(tmp_path / "one") as one, Host(tmp_path / "other") as other:
+        for host in (one, other):
+            host.add(plugin)
+        one.records("entries", [{"name": "Hesper Lowe", "body": "Keeps the lamp lit."}])
+
+        assert len(one.search("lamp").results) == 1
+        assert other.search("lamp").results == ()
+
+
+def test_another_thread_may_use_a_host(talekeeper_host: Host, make_plugin: MakePlugin) -> None:
+    talekeeper_host.add(make_plugin())
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(talekeeper_host.records, "entries", [{"body": "Keeps the lamp lit."}]).result()
+
+        found = pool.submit(talekeeper_host.search, "lamp").result()
+
+    assert found.results == talekeeper_host.search("lamp").results != ()
+
+
+def test_a_closed_host_says_so(tmp_path: Path, make_plugin: MakePlugin) -> None:
+    host = Host(tmp_path / "home")
+    host.add(make_plugin())
+    host.close()
+    host.close()
+
+    for use in (lambda: host.search("lamp"), lambda: host.tell("Ice."), lambda: host.records("lore/entries", [{}])):
+        with pytest.raises(StoreError, match="used after it had been closed"):
+            use()
+
+
+@pytest.mark.parametrize("place", ["a-file", "a-file/inner"])
+def test_a_home_that_cannot_be_made_is_told(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a-file").touch()
+
+    with pytest.raises(InputError, match="no home can be made there: "):
+        Host(tmp_path / place)
 
 
 def test_records_are_written_indexed_and_found(talekeeper_host: Host, make_plugin: MakePlugin) -> None:

@@ -15,7 +15,7 @@ from talekeeper.context.data import shown
 from talekeeper.context.memory_search import ask
 from talekeeper.context.reading import message_view, session_view
 from talekeeper.db import Database, Leases
-from talekeeper.errors import ManifestError, NotFound, PluginError
+from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
 from talekeeper.models import ChatModel
@@ -48,7 +48,12 @@ class Host:
 
     def __init__(self, folder: Path, *, now: datetime = START, strict: bool = True) -> None:
         self.clock = FixedClock(now)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = (error.strerror or "the system refuses").lower()
+            raise InputError(f"no home can be made there: {reason}", where=str(folder), cure="give a folder") from None
         # A test's store need not outlive a power cut.
         self._db = Database.open(folder / "talekeeper.sqlite", clock=self.clock, synchronous="OFF")
         index = Index()
@@ -69,6 +74,7 @@ class Host:
         raises when it is imported or registers.
         """
         host = self._services.host
+        _refuse_rubbish(plugin)
         found = self._install(plugin) if isinstance(plugin, str) else host.add(plugin)
         if found.manifest is None:
             lines = [f"{one}; {one.hint}" if one.hint else str(one) for one in found.diagnostics]
@@ -211,3 +217,14 @@ class Host:
 
 def _model(narrator: ChatModel | Script) -> ChatModel:
     return cast("ChatModel", narrator) if hasattr(narrator, "stream") else ScriptedNarrator(cast("Script", narrator))
+
+
+def _refuse_rubbish(plugin: object) -> None:
+    """Says so before the host keeps it among its places."""
+    if isinstance(plugin, str):
+        if "/" in plugin or plugin.startswith("."):
+            what = f"{plugin!r} is no id of an installed plugin"
+            raise ParameterError("plugin", what, cure="give a folder as a pathlib.Path")
+    elif not isinstance(plugin, Path):
+        what = f"{type(plugin).__name__} is neither a pathlib.Path nor the id of an installed plugin"
+        raise ParameterError("plugin", what, cure="give the folder of the package or project as a Path")
