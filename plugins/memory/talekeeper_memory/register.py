@@ -1,4 +1,4 @@
-"""What the kernel loads: the importers that fill `cards`."""
+"""What the kernel loads: the importers that fill `cards`, and what the plugin does by itself."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from talekeeper_memory.cards import Names
 from talekeeper_memory.character_cards import cards_of_character, character_of
 from talekeeper_memory.lorebooks import cards_of, entries_of
 from talekeeper_memory.pictures import SIGNATURE, card_in
+from talekeeper_memory.wiring import wire
 
 # The largest public lorebooks are a few MB; a file has to be held whole to be parsed.
 _FILE_LIMIT = 64 * 1024 * 1024
@@ -19,7 +20,8 @@ _FILE_LIMIT = 64 * 1024 * 1024
 
 @hookimpl
 def talekeeper_register(registry: Registry) -> None:
-    """Registers the importers the manifest declares."""
+    """Registers what the manifest declares."""
+    wire(registry)
     registry.importer("world-info", read_world_info)
     registry.importer("character-card", read_character_card)
 

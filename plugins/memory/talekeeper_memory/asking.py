@@ -1,0 +1,48 @@
+"""The two short texts that memories are looked for with: what the player does, and the scene it is done in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from talekeeper.api import MessageView, PluginContext, TurnView
+
+from talekeeper_memory.cutting import first_tokens, last_tokens, one_line
+from talekeeper_memory.people import cards, is_named
+
+_LOOK_BACK = 12  # messages to find the newest narration in
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`action` is empty in a turn that goes on by itself, `scene` before the story has begun."""
+
+    action: str
+    scene: str
+
+
+def asked(ctx: PluginContext, turn: TurnView) -> Asked:
+    """Both texts, each within its part of the tokens."""
+    settings = ctx.settings
+    message = turn.player_message
+    action = first_tokens(one_line(message.text), settings["action_tokens"]) if message else ""
+    narration = _newest_narration(ctx, turn)
+    end = last_tokens(one_line(narration.text), settings["narration_tokens"]) if narration else ""
+    here = first_tokens(_here(ctx, end), settings["scene_tokens"])
+    return Asked(action, "\n".join(part for part in (here, end) if part))
+
+
+def _here(ctx: PluginContext, narration: str) -> str:
+    """The places and the people of the scene by name, then what its block says."""
+    block = ctx.data["blocks"].get("scene")
+    scene = one_line(str(block.value["text"])) if block else ""
+    present = [card for card in cards(ctx) if is_named(f"{scene}\n{narration}", card.names)]
+    places = [card.name for card in present if card.kind == "place"]
+    people = [card.name for card in present if card.kind == "character"][: ctx.settings["scene_people"]]
+    return "; ".join(part for part in (", ".join([*places, *people]), scene) if part)
+
+
+def _newest_narration(ctx: PluginContext, turn: TurnView) -> MessageView | None:
+    recent: Sequence[MessageView] = ctx.history.messages(last=_LOOK_BACK)
+    told = [message for message in recent if message.role == "narrator" and message.turn < turn.number]
+    return told[-1] if told else None

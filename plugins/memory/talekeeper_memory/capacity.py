@@ -1,0 +1,46 @@
+"""The jobs `eviction` and `facts-capacity`: withdraw what is too many from here on, on this lineage alone."""
+
+from __future__ import annotations
+
+from talekeeper.api import ROOT, JobResult, JobView, PluginContext, Record, Skip, Use
+
+from talekeeper_memory.eviction import Held, evicted
+from talekeeper_memory.pages import every
+
+
+def evict_memories(ctx: PluginContext, job: JobView) -> JobResult:
+    """Forgets memories by the messages they cover; nothing is deleted, and a person can restore them."""
+    return _keep(ctx, job, "bank", ctx.settings["bank_capacity"])
+
+
+def thin_facts(ctx: PluginContext, job: JobView) -> JobResult:
+    """Withdraws facts by the turns they tell of."""
+    return _keep(ctx, job, "facts", ctx.settings["facts_capacity"])
+
+
+def _keep(ctx: PluginContext, job: JobView, namespace: str, capacity: int) -> JobResult:
+    count = ctx.data[namespace].count()
+    if count <= capacity:
+        raise Skip(f"{count} of {namespace} are within {capacity}")
+    uses = ctx.data[namespace].uses()
+    held = [_held(record, uses.get(record.key)) for record in every(ctx.data[namespace])]
+    taken = evicted(held, capacity)
+    ctx.check()
+    with ctx.data.batch() as batch:
+        for key in taken:
+            batch.withdraw(namespace, key)
+    return JobResult(did_work=bool(taken), covered=job.range, details={"withdrawn": taken[:100], "count": len(taken)})
+
+
+def _held(record: Record, use: Use | None) -> Held:
+    value = record.value
+    turn = value.get("turn")
+    return Held(
+        key=record.key,
+        start=value.get("from", turn),
+        end=value.get("to", turn),
+        # What a person wrote, changed or restored is not taken by a rule.
+        pinned=bool(value.get("pinned", False)) or record.coordinate == ROOT,
+        last_used=use.last_turn if use else -1,
+        used=use.count if use else 0,
+    )

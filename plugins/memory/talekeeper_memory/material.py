@@ -1,0 +1,45 @@
+"""Puts what others wrote into a prompt as data: one JSON line an item, which cannot close the frame around it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from talekeeper.api import MessageView
+
+_ESCAPED = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
+_QUOTED = str.maketrans("<>", "‹›")
+# Separators that JSON leaves as they are and models read as line ends, and characters nobody sees.
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# What joins the letters of Persian and the parts of an emoji is part of the text.
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def json_line(value: Mapping[str, object]) -> str:
+    """One object in one line, without `<`, `>` and `&` as such; empty values are left out."""
+    said = {
+        key: _clean(item) if isinstance(item, str) else item for key, item in value.items() if item not in ("", None)
+    }
+    return json.dumps(said, ensure_ascii=False).translate(_ESCAPED)
+
+
+def story_lines(messages: Iterable[MessageView]) -> str:
+    """Messages with who speaks, one a line."""
+    return "\n".join(
+        json_line({"speaker": message.speaker or message.role, "text": message.text}) for message in messages
+    )
+
+
+def data_text(text: str) -> str:
+    """A text of others inside a tag: it cannot close the tag or open another."""
+    return _clean(text).translate(_QUOTED)
+
+
+def _clean(text: str) -> str:
+    normal = unicodedata.normalize("NFC", text)
+    return "".join(
+        letter
+        for letter in normal
+        if letter in "\n\t" or letter in _JOINERS or unicodedata.category(letter) not in _HIDDEN
+    )

@@ -1,0 +1,70 @@
+"""How memories are scored for an action in a scene, with and without vectors."""
+
+from __future__ import annotations
+
+import pytest
+from talekeeper.api import ScoredRecord
+from talekeeper_memory.ranking import Mix, Question, floor_of, ranked
+
+MIX = Mix(action=0.6, scene=0.4, lexical=0.15)
+NOTHING = Question((), {})
+
+
+def question(terms: tuple[str, ...], **answers: tuple[tuple[str, ...], float | None]) -> Question:
+    return Question(
+        terms,
+        {
+            key: ScoredRecord(key, 1.0, matched, len(matched) / len(terms), semantic)
+            for key, (matched, semantic) in answers.items()
+        },
+    )
+
+
+def test_without_vectors_both_texts_count_by_their_weights() -> None:
+    action = question(("key",), a=(("key",), None))
+    scene = question(("well",), a=(("well",), None), b=(("well",), None))
+
+    found = ranked(action, scene, 10, MIX)
+
+    assert [(one.key, one.final, one.semantic) for one in found] == [
+        ("a", pytest.approx(1.0), None),
+        ("b", pytest.approx(0.4), None),
+    ]
+
+
+def test_without_a_shared_term_there_is_nothing() -> None:
+    assert ranked(question(("key",), a=((), None)), NOTHING, 10, MIX) == []
+
+
+def test_with_vectors_meaning_counts_and_rare_words_add_to_it() -> None:
+    action = question(("key", "moon"), a=(("key",), 0.5), b=((), 0.9))
+    scene = question(("well",), a=(("well",), 0.5), b=((), 0.1))
+
+    found = {one.key: one for one in ranked(action, scene, 10, MIX)}
+
+    assert found["b"].final == pytest.approx(0.6 * 0.9 + 0.4 * 0.1)
+    assert found["a"].semantic == pytest.approx(0.5)
+    assert found["a"].final == pytest.approx(0.5 + 0.15 * found["a"].lexical)
+    assert 0 < found["a"].lexical < 1
+
+
+def test_a_memory_without_its_vector_yet_has_its_words() -> None:
+    action = question(("key",), a=(("key",), None), b=((), 0.4))
+
+    found = ranked(action, NOTHING, 10, MIX)
+
+    assert [(one.key, one.final) for one in found] == [("b", pytest.approx(0.24)), ("a", pytest.approx(0.15))]
+
+
+def test_equal_scores_go_by_key() -> None:
+    action = question(("key",), b=(("key",), None), a=(("key",), None))
+
+    assert [one.key for one in ranked(action, NOTHING, 10, MIX)] == ["a", "b"]
+
+
+def test_the_floor_of_likeness_is_the_models_own() -> None:
+    low, high = [0.1 + 0.01 * (one % 5) for one in range(30)], [0.8 + 0.01 * (one % 5) for one in range(30)]
+
+    assert max(low) < floor_of(low) < 0.2
+    assert max(high) < floor_of(high) < 0.9
+    assert floor_of([0.9, 0.9]) == 1.0
