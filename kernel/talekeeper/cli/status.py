@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.story import JobState
 from talekeeper.trace import count_events
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
 
 _NAMED = 5
 
@@ -23,6 +32,7 @@ def command(options: Common, /) -> None:
         sessions = {one.id: home.story.sessions(one.id) for one in home.story.workspaces()}
         plugins = home.host.roster().plugins
         events, dropped = count_events(home.folder / TRACES)
+        jobs = _Jobs.of(home, list(sessions))
     count = sum(map(len, sessions.values()))
     messages = sum(session.messages for found in sessions.values() for session in found)
     facts = {
@@ -43,9 +53,42 @@ def command(options: Common, /) -> None:
     held = f"{screen.counted(count, 'session')} with {screen.counted(messages, 'message')}"
     screen.say(f"holds     {held}, in {_listed(list(sessions))}")
     screen.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
+    screen.say(f"jobs      {jobs.words()}")
+    for fault in jobs.faults[-_NAMED:]:
+        screen.say(f"          {fault}")
     if events:
         lost = f", {dropped:,} more dropped" if dropped else ""
         screen.say(f"traces    {screen.counted(events, 'event')}{lost}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Jobs:
+    """Work that is not done, in all sessions: how many jobs stand how, and why those that failed did."""
+
+    counts: Mapping[str, int]
+    faults: list[str]
+    unrecorded: list[str]
+
+    @classmethod
+    def of(cls, home: Home, workspaces: list[str]) -> _Jobs:
+        open_jobs = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
+        failed = [(where, job) for where, job in open_jobs if job.state is JobState.FAILED]
+        # What this process could not write down; a failure kept nowhere else is never to look like rest.
+        unrecorded = [f"{one.address.session}: {one.reason} ({one.because})" for one in home.story.jobs.unrecorded]
+        return cls(
+            Counter(str(job.state) for _, job in open_jobs),
+            [f"{where.session}: {job.plugin}/{job.kind}: {job.reason}" for where, job in failed] + unrecorded,
+            unrecorded,
+        )
+
+    def json(self) -> dict[str, object]:
+        """As `--json` prints them."""
+        return {"unfinished": dict(self.counts), "faults": self.faults, "unrecorded": self.unrecorded}
+
+    def words(self) -> str:
+        """On one line."""
+        counts = dict(self.counts) | ({"not written down": len(self.unrecorded)} if self.unrecorded else {})
+        return ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items())) or "all done"
 
 
 def _listed(names: list[str]) -> str:
