@@ -33,7 +33,7 @@ def segments(draw: st.DrawFn) -> tuple[int, list[Row]]:
 def test_decoding_undoes_encoding(segment: tuple[int, list[Row]]) -> None:
     n, rows = segment
 
-    again = decode_all(encode_all(postings_of(rows), n))
+    again = decode_all(encode_all(postings_of(rows), n), n)
 
     expected = postings_of(rows)
     assert again.counts.tolist() == expected.counts.tolist()
@@ -69,11 +69,11 @@ def test_the_smallest_kind_is_written(row: Row, n: int, blob: list[int]) -> None
 def test_a_term_of_every_passage_of_the_largest_segment_fits() -> None:
     everywhere = dict.fromkeys(range(65_536), 1)
 
-    again = decode_all(encode_all(postings_of([everywhere]), 65_536))
+    again = decode_all(encode_all(postings_of([everywhere]), 65_536), 65_536)
 
     assert again.ids.tolist() == list(range(65_536))
 
 
 def test_nothing_is_coded_as_nothing() -> None:
     assert encode_all(postings_of([]), 5) == []
-    assert decode_all([]).ids.tolist() == []
+    assert decode_all([], 0).ids.tolist() == []

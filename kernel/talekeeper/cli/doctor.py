@@ -5,20 +5,23 @@ The file is sound, the index equal to the rows and rid of what was forgotten, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.checkup import Findings, of_home, of_unusable
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.plugins import State
-from talekeeper.story import Scope
+from talekeeper.errors import StoreError, StoreUnusable
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
 
-_ILL = frozenset({State.INVALID, State.INCOMPATIBLE, State.BLOCKED, State.FAILED})
+_CURES = {
+    "database": "restore a backup, or move the database away to begin anew; export what can still be read before",
+    "index": "talekeeper doctor --rebuild writes the index anew",
+    "forgotten words": "they were wiped out as this command ended; talekeeper doctor proves it",
+}
 
 
 @click.command(epilog="Example:  talekeeper doctor")
@@ -31,42 +34,70 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
 
     Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one.
     """
-    with options.open() as home:
-        if rebuild:
-            with screen.progress("index", 100) as reach:
-                home.story.rebuild_index(progress=lambda done, total: reach(100 * done // max(total, 1)))
-            home.story.maintain()
-        parts = {} if only_index else {"database": list(home.db.integrity())}
-        parts["index"] = list(_index_faults(home))
-        parts["forgotten words"] = [f"{_name(scope)}: the index still holds some" for scope in home.story.unpurged()]
-        if not only_index:
-            parts["plugins"] = list(_plugin_faults(home))
-        size, log = home.db.sizes()
-    faults = sum(map(len, parts.values()))
+    findings = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:
-        screen.emit({"sound": not faults, "faults": parts, "rebuilt": rebuild, "database_bytes": size + log})
+        screen.emit(_document(findings, rebuilt=rebuild))
     else:
-        for part, found in parts.items():
-            screen.say(f"{part}: {'sound' if not found else screen.counted(len(found), 'fault')}", bold=bool(found))
-            for fault in found:
-                screen.say(f"  {fault}")
-        if parts["index"]:
-            screen.note("talekeeper doctor --rebuild writes the index anew")
-        if parts["forgotten words"]:
-            screen.note("they were wiped out as this command ended; talekeeper doctor proves it")
-    return 1 if faults else 0
+        _show(findings)
+    return 1 if findings.faults else 0
 
 
-def _index_faults(home: Home) -> Iterator[str]:
-    for fault in home.story.check_index():
-        yield f"{_name(fault.scope)}: {fault.difference}"
+def _examine(options: Common, *, only_index: bool, rebuild: bool) -> Findings:
+    from talekeeper.home import database_of  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
+
+    try:
+        home = options.open()
+    except StoreUnusable as fault:
+        return of_unusable(database_of(options.home), fault)
+    with home:
+        failed = _rebuild(home) if rebuild else ""
+        findings = of_home(home, only_index=only_index)
+        if failed:
+            findings.parts["index"].insert(0, failed)
+    return findings
 
 
-def _name(scope: Scope) -> str:
-    return "/".join(part for part in (scope.workspace, scope.preset, scope.session) if part)
+def _rebuild(home: Home) -> str:
+    """Gives the reason why it could not be done; empty when it was."""
+    try:
+        with screen.progress("index", 100) as reach:
+            home.story.rebuild_index(progress=lambda done, total: reach(100 * done // max(total, 1)))
+        home.story.maintain()
+    except StoreError as fault:
+        return f"it could not be written anew: {fault.what}"
+    return ""
 
 
-def _plugin_faults(home: Home) -> Iterator[str]:
-    for plugin in home.host.roster().plugins:
-        if plugin.state in _ILL:
-            yield f"{plugin.id} is {plugin.state}: {plugin.reason}"
+def _document(findings: Findings, *, rebuilt: bool) -> dict[str, object]:
+    return {
+        "sound": not findings.faults,
+        "state": findings.state,
+        "reasons": [part for part, found in findings.parts.items() if found],
+        "faults": findings.parts,
+        "rebuilt": rebuilt,
+        "database_bytes": findings.database_bytes,
+        "index": findings.index,
+        "readable": findings.readable,
+    }
+
+
+def _show(findings: Findings) -> None:
+    for part, found in findings.parts.items():
+        screen.say(f"{part}: {'sound' if not found else screen.counted(len(found), 'fault')}", bold=bool(found))
+        for fault in found:
+            screen.say(f"  {fault}")
+    if findings.readable is not None:
+        counts = (f"{count:,} {table} rows" for table, count in findings.readable.items())
+        screen.say(f"can still be read: {', '.join(counts) or 'nothing'}")
+    if findings.index is not None:
+        size = findings.index
+        screen.say(
+            f"index size: {sum(size.bytes.values()) / 1e6:.1f} MB for {screen.counted(size.passages, 'passage')} "
+            f"in {screen.counted(size.partitions, 'partition')} and {screen.counted(size.segments, 'segment')} "
+            f"({', '.join(f'{name} {count / 1e6:.1f}' for name, count in size.bytes.items())})"
+        )
+    reasons = [part for part, found in findings.parts.items() if found]
+    screen.say(f"state: {findings.state}" + (f" ({', '.join(reasons)})" if reasons else ""))
+    for part in reasons:
+        if part in _CURES:
+            screen.note(_CURES[part])

@@ -28,6 +28,7 @@ WHERE tail.part = ? AND tail.doc >= ? ORDER BY tail.doc
 """
 _COLUMNS = 9
 _HIGHEST = 1 << 32
+_MOST_SOURCES = 65_535  # what the column's type holds
 _DEAD = "SELECT removal, doc, stamp FROM dead WHERE part = ? AND removal >= ? ORDER BY removal"
 _SEGMENTS = "SELECT id, lo, hi, n FROM segment WHERE part = ? ORDER BY lo"
 _SEGMENT_COLUMNS = "SELECT columns, n, lo, hi FROM segment WHERE part = ? AND lo >= ? ORDER BY lo"
@@ -68,7 +69,10 @@ def load(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
 
 def _checked(state: PartState, known: int) -> PartState:
     """The state, whose columns beyond the `known` rows are now known to name sources that there are."""
-    if state.columns.source[known:].max(initial=0) > max(state.sources.values(), default=0):
+    numbers = state.sources.values()
+    if not 0 <= min(numbers, default=0) <= max(numbers, default=0) <= _MOST_SOURCES:
+        raise ValueError("a source has a number that is out of range")
+    if state.columns.source[known:].max(initial=0) > max(numbers, default=0):
         raise ValueError("a passage has a source that is not there")
     return state
 

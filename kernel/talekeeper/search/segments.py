@@ -96,11 +96,14 @@ def next_flush(tx: Tx, part: int) -> Flush | None:
     level = 1 if docs - settled >= FLUSH * FAN else 0
     hi = settled + FLUSH * FAN**level
     rows = tx.rows(_TAIL, (part, hi))
+    if not rows:  # all removed: on to the next that was not
+        (first,) = tx.rows("SELECT min(doc) FROM tail WHERE part = ?", (part,))[0]
+        return Flush(settled, docs if first is None else first, removals, None)
     other = next((i for i, row in enumerate(rows) if row[-1] != rows[0][-1]), None)
     if other is not None:  # a segment holds the terms of one tokeniser only
         rows = rows[:other]
         hi = rows[-1][0] + 1
-    return Flush(settled, hi, removals, _from_tail(rows, settled, hi, level) if rows else None)
+    return Flush(settled, hi, removals, _from_tail(rows, settled, hi, level))
 
 
 def flush(tx: Tx, part: int, change: Flush, staged: int | None = None) -> bool:

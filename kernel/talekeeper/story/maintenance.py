@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from talekeeper.db import Row, Tx
+from talekeeper.errors import StoreUnusable
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.story import declared, sessions, upkeep
 from talekeeper.story.core import Core
@@ -67,7 +68,23 @@ def check(core: Core, scope: Scope) -> list[IndexFault]:
         expected = _all(tx, passages_of(scope))
         return [IndexFault(scope, each) for each in core.index.check(tx, -1 if part is None else part, expected)]
 
-    return core.db.read(compare)
+    from talekeeper.search.unreadable import Unreadable  # noqa: PLC0415 - numpy loads with the first search
+
+    try:
+        return core.db.read(compare)
+    except StoreUnusable as fault:
+        return [IndexFault(scope, Unreadable(fault.what))]
+
+
+def mend(core: Core, scope: Scope) -> None:
+    """Writes a scope's part of the index anew; what is wrong with it as it stands is not kept."""
+    if not check(core, scope):
+        rebuild(core, scope)
+        return
+    part = core.db.write(
+        lambda tx: core.index.part_for(tx, scope.workspace, scope.session, scope.preset), name="find an index"
+    )
+    core.index.renew(core.db, part, passages_of(scope))
 
 
 def rebuild(core: Core, scope: Scope) -> None:

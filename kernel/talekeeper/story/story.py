@@ -15,6 +15,7 @@ from talekeeper.db import Database, Tx, dumps
 from talekeeper.errors import ParameterError
 from talekeeper.ids import Ids
 from talekeeper.manifest.declared import Namespace
+from talekeeper.search.size import IndexSize, size
 from talekeeper.story import (
     append,
     changes,
@@ -165,7 +166,9 @@ class Story:
 
     def unfinished(self) -> list[str]:
         """Workspaces with a session that an import has begun and not completed; it may be at work."""
-        return sorted({address.workspace for address in self._core.db.read(deletion.unfinished)})
+        return self._core.db.read(
+            lambda tx: [one.id for one in sessions.workspaces(tx) if deletion.unfinished(tx, one.id)]
+        )
 
     def take_away_unfinished(self, workspace: str) -> None:
         """Deletes what such imports left; whoever calls this has made sure that none is at work."""
@@ -395,6 +398,10 @@ class Story:
         found = self._core.db.read(self._core.index.unpurged_parts)
         return [Scope(workspace, session, preset) for workspace, session, preset in found]
 
+    def index_size(self) -> IndexSize:
+        """How much the index of the home holds; reads all of it."""
+        return self._core.db.read(size)
+
     def check_index(self, scope: Address | Scope | None = None) -> list[IndexFault]:
         """What the index has otherwise than the rows, of a session, a scope or the home; empty when they agree."""
         return [fault for each in self._scopes(scope) for fault in maintenance.check(self._core, each)]
@@ -402,10 +409,13 @@ class Story:
     def rebuild_index(
         self, scope: Address | Scope | None = None, *, progress: Callable[[int, int], None] | None = None
     ) -> None:
-        """Writes the index anew, in short transactions; `progress(done, total)` counts scopes."""
+        """Writes the index anew, in short transactions; `progress(done, total)` counts scopes.
+
+        Where it is as it should be, searches find everything meanwhile; where not, what is written again already.
+        """
         every = self._scopes(scope)
         for done, each in enumerate(every, start=1):
-            maintenance.rebuild(self._core, each)
+            maintenance.mend(self._core, each)
             if progress is not None:
                 progress(done, len(every))
 
