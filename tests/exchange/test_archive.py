@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Leases, Tx
+from talekeeper.errors import Busy, StoreUnusable
 from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect, restore_archive, write_archive
 from talekeeper.exchange.archive import TABLES
 from talekeeper.manifest import Namespace, SearchTable
@@ -239,3 +240,95 @@ def test_pages_of_any_size_give_the_same_archive(story: Story, monkeypatch: pyte
     for size in random.Random(1).sample(range(1, 20), 5):
         monkeypatch.setattr(dump, "_PAGE", size)
         assert export(story) == whole
+
+
+def test_a_store_that_fails_in_the_middle_keeps_whole_sessions_and_counts_only_those(
+    make_story: MakeStory, restore: Restore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = make_story("old"), make_story("new")
+    fill(old)
+    rebuild, done = new.rebuild_index, list[object]()
+
+    def full_at_the_second(scope: Address | Scope | None = None) -> None:
+        if done:
+            raise StoreUnusable("the disk is full")
+        done.append(rebuild(scope))
+
+    monkeypatch.setattr(new, "rebuild_index", full_at_the_second)
+    with pytest.raises(StoreUnusable):
+        restore(new, export(old))
+    monkeypatch.undo()
+    left = {name: len(new.messages(Address("default", name))) for name in sessions(new)}
+    again = restore(new, export(old))
+
+    assert len(left) == 1
+    assert again.error is None
+    assert rows(new) == rows(old)
+
+
+def sessions(story: Story) -> list[str]:
+    """Every session of the store, hidden ones too."""
+    return [row[0] for row in story.read(lambda tx: tx.rows("SELECT id FROM session"))]
+
+
+def test_a_row_that_does_not_fit_the_store_names_its_line_and_leaves_nothing(
+    make_story: MakeStory, restore: Restore
+) -> None:
+    old, new = make_story("old"), make_story("new")
+    fill(old)
+    end = old.messages(HARBOUR)[1].coordinate
+    old.jobs.enqueue(HARBOUR, "lore", "extract", end, start=0)
+    old.jobs.enqueue(HARBOUR, "lore", "other", end, start=0)
+    lines = [json.loads(line) for line in export(old, "harbour").splitlines()]
+    first, second = (line["row"] for line in lines if line.get("table") == "job")
+    second["seq"] = first["seq"]
+
+    report = restore(new, hashed(lines))
+
+    line = next(n for n, line in enumerate(lines, start=1) if line.get("row") is second)
+    assert str(report.error).startswith(f"x.jsonl:{line}: the row does not fit those before it: ")
+    assert (report.imported, sessions(new)) == (0, [])
+
+
+def hashed(lines: list[dict[str, Any]]) -> str:
+    from talekeeper.exchange.archive import Chain  # noqa: PLC0415
+
+    chain = Chain()
+    bare = [{key: value for key, value in line.items() if key != "hash"} for line in lines]
+    return "".join(json.dumps({**line, "hash": chain.add(line)}) + "\n" for line in bare)
+
+
+def test_a_dry_run_of_a_file_with_a_fault_counts_nothing(make_story: MakeStory, restore: Restore) -> None:
+    old, new = make_story("old"), make_story("new")
+    fill(old)
+    lines = export(old).splitlines(keepends=True)
+
+    report = restore(new, "".join(lines[:-3]), dry_run=True)
+
+    assert (report.imported, report.sessions) == (0, {})
+
+
+def test_a_workspace_can_be_deleted_while_a_session_in_it_is_unfinished(make_story: MakeStory) -> None:
+    story = make_story()
+    fill(story)
+    story.write(lambda tx: tx.run("UPDATE session SET deleting = 1 WHERE id = 'harbour'"), name="as a killed restore")
+
+    story.delete_workspace("default")
+
+    assert (story.workspaces(), sessions(story)) == ([], [])
+    assert not any(rows(story).values())
+
+
+def test_only_one_restores_into_a_workspace_at_a_time(
+    make_story: MakeStory, restore: Restore, leases: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from talekeeper.exchange import restore as module  # noqa: PLC0415
+
+    old, new = make_story("old"), make_story("new")
+    fill(old)
+    monkeypatch.setattr(module, "_WAIT", 0.0)
+
+    with leases.hold("default", "restore"), pytest.raises(Busy, match="'restore' is held by process"):
+        restore(new, export(old))
+
+    assert new.workspaces() == []

@@ -60,6 +60,9 @@ def restore_archive(
             _Restore(story, source, options, report, into).run(lambda done: progress(half + done // 2))
     except ImportFileError as fault:
         report.error = fault
+        if options.dry_run:
+            # Of a file with a fault nothing would come in.
+            report.sessions.clear()
     return report
 
 
@@ -96,6 +99,8 @@ class _Restore:
             self._close()
         except BaseException:
             if not self._options.dry_run:
+                if not self._skipping:
+                    self._report.sessions.pop(self._session, None)
                 # A store that cannot be written is swept when it is opened next.
                 with suppress(TalekeeperError):
                     self._story.take_away_unfinished(self._workspace)

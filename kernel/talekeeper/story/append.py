@@ -21,6 +21,7 @@ _ROLES = ("player", "narrator", "tool", "system")
 _ORIGINS = ("typed", "pasted", "tool", "imported", "generated")
 _TYPED_LINES = 20  # longer than this in either way, and nobody typed it here
 _TYPED_CHARACTERS = 2_000
+_LARGEST_TURN = 2**31 - 1  # what the index has four bytes for
 
 _INSERT = (
     "INSERT INTO message(workspace, session, id, seq, ref, branch, depth, turn, role, kind, speaker, text, time, "
@@ -205,8 +206,8 @@ def _checked(draft: Draft) -> Draft:
         raise ParameterError("role", f"{draft.role!r} is not a role", cure=f"use one of {', '.join(_ROLES)}")
     if draft.origin and draft.origin not in _ORIGINS:
         raise ParameterError("origin", f"{draft.origin!r} is not an origin", cure=f"use one of {', '.join(_ORIGINS)}")
-    if draft.turn is not None and draft.turn < 0:
-        raise ParameterError("turn", f"{draft.turn} is not a turn", cure="turns are counted from 0")
+    if draft.turn is not None and not 0 <= draft.turn <= _LARGEST_TURN:
+        raise ParameterError("turn", f"{draft.turn} is not a turn", cure=f"turns are counted from 0 to {_LARGEST_TURN}")
     check_name(draft.kind, "kind", empty=True)
     for field, text in _texts(draft):
         check_text(text, field)

@@ -27,24 +27,25 @@ def delete_workspace(core: Core, tx: Tx, name: str) -> None:
     sessions.workspace(tx, name)
     for session in sessions.sessions(tx, name):
         delete_session(core, tx, session.address)
+    take_away(core, tx, name)
     tx.run("UPDATE workspace SET deleting = 1 WHERE workspace = ?", (name,))
     upkeep.mark(core, tx, Task("delete", name))
 
 
-def unfinished(tx: Tx) -> list[Address]:
+def unfinished(tx: Tx, workspace: str) -> list[str]:
     """Sessions that are hidden while nothing says they are to go: an import makes them, or has been killed at it."""
     rows = tx.rows(
-        "SELECT s.workspace, s.id FROM session s WHERE s.deleting = 1 AND NOT EXISTS (SELECT 1 FROM upkeep u "
-        "WHERE u.workspace = s.workspace AND u.task = 'delete' AND u.session = s.id) ORDER BY s.workspace, s.id"
+        "SELECT s.id FROM session s WHERE s.workspace = ? AND s.deleting = 1 AND NOT EXISTS (SELECT 1 FROM upkeep u "
+        "WHERE u.workspace = s.workspace AND u.task = 'delete' AND u.session = s.id) ORDER BY s.id",
+        (workspace,),
     )
-    return [Address(*row) for row in rows]
+    return [row[0] for row in rows]
 
 
 def take_away(core: Core, tx: Tx, workspace: str) -> None:
     """Makes the taking away of a workspace's unfinished sessions due."""
-    for address in unfinished(tx):
-        if address.workspace == workspace:
-            upkeep.mark(core, tx, Task("delete", workspace, session=address.session))
+    for session in unfinished(tx, workspace):
+        upkeep.mark(core, tx, Task("delete", workspace, session=session))
 
 
 def sweep(core: Core, task: Task) -> None:
