@@ -18,18 +18,19 @@ from talekeeper.db import Database, Leases
 from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
-from talekeeper.models import ChatModel
+from talekeeper.models import NO_MODELS, Cancel, ChatModel, ModelSource
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Switches
 from talekeeper.plugins.border import Answer, Json, MessageView, Record
 from talekeeper.plugins.discovery import installed
 from talekeeper.plugins.protocols import SessionView
 from talekeeper.search import Index
-from talekeeper.story import Address, Draft, Story, scope_of
+from talekeeper.story import Address, Draft, Job, Story, scope_of
 from talekeeper.testing.narrators import OneModel, ScriptedNarrator
 from talekeeper.testing.openai_server import Script
 from talekeeper.testing.openai_steps import say
 from talekeeper.turn import Approval, Dry, Narrator, TurnResult
+from talekeeper.turn.jobs import JobRunner
 
 START = datetime(2001, 1, 1, tzinfo=UTC)
 """What the clock of a new host says."""
@@ -130,11 +131,41 @@ class Host:
         """Plays a whole turn at the head; without a text the story continues by itself.
 
         The narrator answers with `reply`, or is a model or a script of its own: steps as a `ScriptedServer` takes them,
-        or a function such as `gullible_narrator`. Jobs that the turn starts are noted and not run.
+        or a function such as `gullible_narrator`. Jobs that the turn starts are noted; `run_jobs` runs them.
         """
         model = _model([say(reply)] if narrator is None else narrator)
         telling = Narrator(self._services, OneModel(model), self._leases)
         return telling.turn(self._here(), text, speaker=speaker, approve=approve)
+
+    def retry(self, *, reply: str = "The story goes on.", narrator: ChatModel | Script | None = None) -> TurnResult:
+        """Has the newest turn answered once more, as another take."""
+        model = _model([say(reply)] if narrator is None else narrator)
+        return Narrator(self._services, OneModel(model), self._leases).retry(self._here())
+
+    def undo(self) -> None:
+        """Goes back over the newest turn."""
+        self._services.story.undo(self._here())
+
+    def redo(self) -> None:
+        """Goes to where `undo` or `retry` left."""
+        self._services.story.redo(self._here())
+
+    def switch_take(self, number: int) -> None:
+        """Goes to another answer to the newest turn, counted from 1."""
+        self._services.story.switch_take(self._here(), number)
+
+    def edit(self, message_id: str, text: str) -> None:
+        """Gives a message another text."""
+        self._services.story.edit(self._here(), message_id, text)
+
+    def delete(self, message_id: str) -> None:
+        """Takes a message out of the story."""
+        self._services.story.delete(self._here(), message_id)
+
+    def run_jobs(self, model: ChatModel | Script | None = None, *, cancel: Cancel | None = None) -> list[Job]:
+        """Runs the jobs that are due and gives each as it ended; without a `model` none is configured."""
+        models: ModelSource = NO_MODELS if model is None else OneModel(_model(model))
+        return JobRunner(self._services, models, self._leases).run(self._here(), cancel=cancel)
 
     def recall(self, text: str) -> Dry:
         """What a turn with this text would show its narrator; nothing is written or counted."""
