@@ -28,6 +28,7 @@ from talekeeper.text import Terms, document_terms, query_terms
 
 K1, B = 0.9, {Kind.MESSAGE: 0.4, Kind.RECORD: 0.75}
 BEST, REACH, MOST = 20, 3, 0.8
+ASKING, ANSWERING = 0.2, 0.3
 LENT = {
     away: share * 0.6 ** (abs(away) - 1)
     for share, sign in ((0.45, -1), (0.3, 1))
@@ -123,12 +124,22 @@ def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str]) 
     for term in terms:
         own = passages[at].terms.counts.get(term, 0)
         lent = sum(share * one.terms.counts.get(term, 0) for one, share in others)
+        if asked := answered(passages, at - 1):
+            lent += ANSWERING * asked * LENT[-1] * passages[at - 1].terms.counts.get(term, 0)
         tf = own + min(lent, MOST)
         if tf and not own:
             near.add(term)
         df = sum(term in one.terms.counts for one in passages)
         score += idf(len(passages), df) * tf * (K1 + 1) / (tf + norm) if tf else 0.0
-    return score, near
+    return score * (1 - ASKING * answered(passages, at)), near
+
+
+def answered(passages: Sequence[Passage], at: int) -> float:
+    """The share of a message that asks, where the next one is in another voice."""
+    if not 0 <= at < len(passages) - 1:
+        return 0
+    (share, voice), (_, next_voice) = (divmod(one.manner, 16) for one in passages[at : at + 2])
+    return share / 3 if voice != next_voice else 0
 
 
 @dataclass(frozen=True)
@@ -252,7 +263,8 @@ class IndexMachine(RuleBasedStateMachine):
         self.serial += 1
         at = max(depth, FORKS[branch] + 1)
         key = f"{branch}-{at}"
-        passage = Passage(Kind.MESSAGE, "", "", key, branch, at, at // 2, document_terms(text), self.serial)
+        terms, manner = document_terms(text), self.serial % 7 * 9
+        passage = Passage(Kind.MESSAGE, "", "", key, branch, at, at // 2, terms, self.serial, manner=manner)
 
         def change(tx: Tx, index: Index, live: Live) -> Live:
             index.remove(tx, self.parts[SESSION], kind=Kind.MESSAGE, plugin="", namespace="", key=key)

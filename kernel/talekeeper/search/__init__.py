@@ -5,8 +5,10 @@ from __future__ import annotations
 from talekeeper.search.checking import Difference
 from talekeeper.search.excerpt import excerpt
 from talekeeper.search.index import Index
+from talekeeper.search.manner import manner
 from talekeeper.search.passage import Kind, PartScope, Passage, Query, Ranked, Ranking, Source, TermScore
 from talekeeper.search.rank_texts import RankedText, rank_texts, terms
+from talekeeper.search.tuning import Tuning
 
 __all__ = [
     "Difference",
@@ -20,7 +22,9 @@ __all__ = [
     "Ranking",
     "Source",
     "TermScore",
+    "Tuning",
     "excerpt",
+    "manner",
     "rank_texts",
     "terms",
 ]

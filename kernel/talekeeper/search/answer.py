@@ -15,6 +15,7 @@ from talekeeper.search.postings import Postings
 from talekeeper.search.scope import Scope
 from talekeeper.search.shortlist import Field, Place, Shortlist, order, shortlist, take_statistics
 from talekeeper.search.state import PartState
+from talekeeper.search.tuning import STANDARD, Tuning
 
 _WIDENINGS = (1, 4, 16)
 """Lists are made this many times as long as asked, one after the other, while identical texts leave too few."""
@@ -29,6 +30,7 @@ class Asked:
     states: Sequence[PartState]
     scopes: Sequence[Scope]
     postings: Sequence[Postings]
+    tuning: Tuning = STANDARD
 
     def fields(self, kind: Kind) -> list[Field]:
         """What each partition has of a kind; numbered as the partitions."""
@@ -54,31 +56,35 @@ def answer(asked: Asked, names: Names) -> tuple[Ranked, ...]:
 
 def _lists(asked: Asked, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
-    statistics = take_statistics(fields, kind, list(dict.fromkeys(term for one in asked.wordings for term in one)))
+    terms = list(dict.fromkeys(term for wording in asked.wordings for term in wording))
+    statistics = take_statistics(fields, kind, terms, asked.tuning)
     lists: list[Shortlist] = []
     for wording in asked.wordings:
         found = order(shortlist(fields, wording, statistics, width), fields, width, names.keys)
         if kind is Kind.MESSAGE and asked.query.neighbours and len(found):
-            found = order(rescore(found, fields), fields, width, names.keys)
+            found = order(rescore(found, fields, asked.tuning), fields, width, names.keys)
         lists.append(found)
     return lists
 
 
 def _one_list(asked: Asked, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
-    hits = Hits(asked.states, asked.scopes, [found for group in lists.values() for found in group])
-    ranked = [_fused(hits, group, names) for group in lists.values()]
+    hits = Hits(asked.states, [found for group in lists.values() for found in group])
+    ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))
-    digests = names.digests(merged)
-    folded = fold(merged, lambda place: (place[0], hits.source(place), digests[place]))
+    if asked.tuning.fold:
+        digests = names.digests(merged)
+        folded = fold(merged, lambda place: (place[0], hits.source(place), digests[place]))
+    else:
+        folded = {place: [] for place in merged}
     best = list(folded)[: asked.query.depth]
     keys = names.keys([*best, *(other for place in best for other in folded[place])])
     return tuple(hits.ranked(place, keys, folded[place], explain=asked.query.explain) for place in best)
 
 
-def _fused(hits: Hits, lists: Sequence[Shortlist], names: Names) -> list[Place]:
+def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], names: Names) -> list[Place]:
     """What the wordings found, as one list; of equals, the better scored, then the usual order of ties."""
     places = [found.places for found in lists]
     if len(places) == 1:
         return places[0]
     keys = names.keys(list(dict.fromkeys(place for found in places for place in found)))
-    return fuse(places, lambda place: (-hits.score(place), *hits.standing(place), keys[place]))
+    return fuse(places, lambda place: (-hits.score(place), *hits.standing(place), keys[place]), tuning.damping)

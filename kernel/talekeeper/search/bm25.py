@@ -26,19 +26,20 @@ B_RECORDS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What the passages of one kind in scope have in common; `df` and `idf` by term, `b` how much length weighs."""
+    """What the passages of one kind in scope have in common; `df` and `idf` by term, and how BM25 is to weigh them."""
 
     total: int
     average: float
+    k1: float
     b: float
     df: Mapping[str, int]
     idf: Mapping[str, float]
 
     @classmethod
-    def of(cls, total: int, length: int, df: Mapping[str, int], b: float) -> Statistics:
+    def of(cls, total: int, length: int, df: Mapping[str, int], k1: float, b: float) -> Statistics:
         """From the number of passages, the sum of their lengths and the passages a term is in."""
         idfs = {term: idf(total, held) for term, held in df.items()}
-        return cls(total, length / total if total else 0.0, b, df, idfs)
+        return cls(total, length / total if total else 0.0, k1, b, df, idfs)
 
 
 def idf(total: int, df: int) -> float:
@@ -46,13 +47,13 @@ def idf(total: int, df: int) -> float:
     return math.log1p((total - df + 0.5) / (df + 0.5))
 
 
-def norm(length: Column | Doubles, average: float, b: float) -> Doubles:
-    """The denominator without tf."""
+def norm(length: Column | Doubles, average: float, statistics: Statistics) -> Doubles:
+    """The denominator without tf; `average` is that of lengths like `length`."""
     share: Doubles = length / average if average else np.zeros(len(length))
-    return K1 * (1 - b + b * share)
+    return statistics.k1 * (1 - statistics.b + statistics.b * share)
 
 
-def weigh(tf: Doubles, idfs: Doubles, norms: Doubles) -> Doubles:
+def weigh(tf: Doubles, idfs: Doubles, norms: Doubles, k1: float) -> Doubles:
     """What each term (columns) adds to the score of each passage (rows)."""
-    weights: Doubles = idfs * tf * (K1 + 1) / (tf + norms[:, np.newaxis])
+    weights: Doubles = idfs * tf * (k1 + 1) / (tf + norms[:, np.newaxis])
     return weights

@@ -9,9 +9,10 @@ import numpy as np
 
 from talekeeper.db import Tx
 from talekeeper.search.codec import decode_all
-from talekeeper.search.columns import LONGEST, PERSON, WITHDRAWN
+from talekeeper.search.columns import LONGEST
 from talekeeper.search.damage import decoding
 from talekeeper.search.loading import load, read_rows
+from talekeeper.search.manner import flags_of
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.search.state import PartState
 from talekeeper.search.tail import load_terms
@@ -105,7 +106,7 @@ def _compare(content: _Content, position: int, passage: Passage) -> Iterator[str
         "depth": passage.depth,
         "turn": passage.turn,
         "length": min(passage.terms.length, LONGEST),
-        "flags": PERSON * passage.person | WITHDRAWN * passage.withdrawn,
+        "flags": flags_of(passage),
     }
     for field, value in wanted.items():
         held = int(getattr(columns, field)[position])

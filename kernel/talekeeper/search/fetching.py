@@ -8,7 +8,7 @@ import numpy as np
 
 from talekeeper.db import Tx
 from talekeeper.search.arrays import Bytes, Positions, Singles
-from talekeeper.search.bm25 import B
+from talekeeper.search.bm25 import K1, B
 from talekeeper.search.codec import decode_all
 from talekeeper.search.damage import decoding
 from talekeeper.search.lru import ByteLru
@@ -82,7 +82,7 @@ def _decoded(
     sizes = np.array([one.n for _, one in held], np.intp)
     postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
     positions = postings.ids + np.repeat(np.array([one.start for _, one in held], np.intp), postings.counts)
-    gains = worth(postings.tfs, state.columns.length.take(positions), state.stack.average, B)
+    gains = worth(postings.tfs, state.columns.length.take(positions), state.stack.average, K1, B)
     lengths: dict[str, int] = dict.fromkeys(terms, 0)
     for (term, _), count in zip(held, postings.counts.tolist(), strict=True):
         lengths[term] += count

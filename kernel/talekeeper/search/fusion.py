@@ -13,14 +13,14 @@ RANK_DAMPING = 60
 H = TypeVar("H", bound=Hashable)
 
 
-def fuse(lists: Sequence[Sequence[H]], tie: Callable[[H], Any]) -> list[H]:
-    """Lists of answers to one question in several wordings, by reciprocal rank; the lower `tie` goes first."""
+def fuse(lists: Sequence[Sequence[H]], tie: Callable[[H], Any], damping: int = RANK_DAMPING) -> list[H]:
+    """Lists of answers to one question in several wordings, by 1 / (damping + rank); the lower `tie` goes first."""
     if len(lists) == 1:
         return list(lists[0])
     gained: dict[H, float] = defaultdict(float)
     for ranked in lists:
         for rank, hit in enumerate(ranked, start=1):
-            gained[hit] += 1 / (RANK_DAMPING + rank)
+            gained[hit] += 1 / (damping + rank)
     return sorted(sorted(gained, key=tie), key=gained.__getitem__, reverse=True)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import compress
 
-from talekeeper.search.bm25 import K1
 from talekeeper.search.passage import Ranked, TermScore
-from talekeeper.search.scope import Scope
 from talekeeper.search.shortlist import Place, Shortlist
 from talekeeper.search.state import PartState
 
@@ -20,6 +18,7 @@ class _Listed:
         self.statistics = found.statistics
         self.score: list[float] = found.score.tolist()
         self.norm: list[float] = found.norm.tolist()
+        self.factor: list[float] = found.factor.tolist()
         self.own: list[list[float]] = found.own.tolist()
         self.near: list[list[float]] = found.near.tolist()
 
@@ -32,9 +31,8 @@ class _Listed:
 class Hits:
     """All passages of a query's shortlists; a passage may be in several, once for each wording."""
 
-    def __init__(self, states: Sequence[PartState], scopes: Sequence[Scope], lists: Sequence[Shortlist]) -> None:
+    def __init__(self, states: Sequence[PartState], lists: Sequence[Shortlist]) -> None:
         self._states = states
-        self._scopes = scopes
         self._rows: dict[Place, list[tuple[_Listed, int]]] = {}
         self._names = [{number: name for name, number in state.sources.items()} for state in states]
         for found in lists:
@@ -78,22 +76,20 @@ class Hits:
             matched=matched,
             near=tuple(term for term in near if term not in matched) if near else (),
             also=tuple((keys[other], self._turn(other)) for other in also),
-            explanation=self._explain(place, listed, row) if explain else (),
+            explanation=self._explain(listed, row) if explain else (),
         )
 
     def _turn(self, place: Place) -> int:
         return int(self._states[place[0]].columns.turn[place[1]])
 
-    def _explain(self, place: Place, listed: _Listed, row: int) -> tuple[TermScore, ...]:
-        """The contributions add up to the score, the weight of the source included."""
-        statistics, weights = listed.statistics, self._scopes[place[0]].weights
-        divisor = listed.norm[row]
-        weight = 1.0 if weights is None else float(weights[place[1]])
+    def _explain(self, listed: _Listed, row: int) -> tuple[TermScore, ...]:
+        """The contributions add up to the score, what it was multiplied by included."""
+        statistics, divisor, factor = listed.statistics, listed.norm[row], listed.factor[row]
         table: list[TermScore] = []
         for term, own, near in zip(listed.terms, listed.own[row], listed.near[row], strict=True):
             if own or near:
                 idf = statistics.idf[term]
-                gain = weight * idf * (own + near) * (K1 + 1) / (own + near + divisor)
+                gain = factor * idf * (own + near) * (statistics.k1 + 1) / (own + near + divisor)
                 table.append(TermScore(term, own, near, statistics.df[term], idf, gain))
         return tuple(table)
 

@@ -14,7 +14,7 @@ from talekeeper.search.part_cache import PartCache
 from talekeeper.search.passage import Kind, Passage, Query, Ranking
 from talekeeper.search.rebuilding import Passages
 from talekeeper.search.scope import make_scope, wanted
-from talekeeper.text import query_terms
+from talekeeper.search.tuning import STANDARD, Tuning
 
 _MEGABYTE = 1 << 20
 
@@ -25,9 +25,16 @@ class Index:
     `part_budget` and `posting_budget` are bytes. Threads may share one.
     """
 
-    def __init__(self, *, part_budget: int = 96 * _MEGABYTE, posting_budget: int = 64 * _MEGABYTE) -> None:
+    def __init__(
+        self,
+        *,
+        part_budget: int = 96 * _MEGABYTE,
+        posting_budget: int = 64 * _MEGABYTE,
+        tuning: Tuning = STANDARD,
+    ) -> None:
         self._parts = PartCache(part_budget)
         self._postings = PostingCache(posting_budget)
+        self._tuning = tuning
 
     def part_for(self, tx: Tx, workspace: str, session: str, preset: str) -> int:
         """The partition of a scope, made if need be; '' where a scope has no such part."""
@@ -77,12 +84,13 @@ class Index:
         loaded = [states[scope.part] for scope in present]
         scopes = [states[scope.part].scope(wanted(query, scope), make_scope) for scope in present]
         searched = sum(sum(scope.counts.values()) for scope in scopes)
-        wordings = _wordings(query)
+        wordings = _wordings(query, self._tuning)
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched)
         terms = list(dict.fromkeys(term for wording in wordings for term in wording))
         postings = fetch(tx, self._postings, loaded, terms)
-        return Ranking(answer(Asked(query, wordings, loaded, scopes, postings), Names(tx, loaded)), searched)
+        asked = Asked(query, wordings, loaded, scopes, postings, self._tuning)
+        return Ranking(answer(asked, Names(tx, loaded)), searched)
 
     def maintain(self, db: Database, *, part: int | None = None) -> None:
         """Flushes, merges, and wipes out what was forgotten, in short transactions of its own; between turns.
@@ -127,6 +135,6 @@ class Index:
         return checking.check(tx, part, expected)
 
 
-def _wordings(query: Query) -> Sequence[tuple[str, ...]]:
+def _wordings(query: Query, tuning: Tuning) -> Sequence[tuple[str, ...]]:
     """The terms of each text, without texts that have none or the same as another."""
-    return list(dict.fromkeys(terms for text in query.texts if (terms := query_terms(text))))
+    return list(dict.fromkeys(terms for text in query.texts if (terms := tuning.query_terms(text))))

@@ -44,6 +44,8 @@ class Passage:
     revision: int = 0
     person: bool = False
     withdrawn: bool = False
+    manner: int = 0
+    """Of a message, what `search.manner` makes of it."""
 
 
 @dataclass(frozen=True, slots=True)

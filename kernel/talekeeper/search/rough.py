@@ -30,14 +30,14 @@ class Rough:
     ratio: float
 
 
-def worth(tfs: Bytes, lengths: Column, average: float, b: float) -> Singles:
+def worth(tfs: Bytes, lengths: Column, average: float, k1: float, b: float) -> Singles:
     """What BM25 gives for a term without its idf."""
     gain = tfs.astype(np.float32)
     divisor = lengths.astype(np.float32)
-    divisor *= np.float32(K1 * b / average if average else 0)
-    divisor += np.float32(K1 * (1 - b))
+    divisor *= np.float32(k1 * b / average if average else 0)
+    divisor += np.float32(k1 * (1 - b))
     divisor += gain
-    gain *= np.float32(K1 + 1)
+    gain *= np.float32(k1 + 1)
     gain /= divisor
     return gain
 
@@ -45,7 +45,8 @@ def worth(tfs: Bytes, lengths: Column, average: float, b: float) -> Singles:
 def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistics, lengths: Column) -> Rough:
     """Scores of all passages in single precision."""
     scores = np.zeros(len(lengths), np.float32)
-    ratio = _apart(postings.average, statistics.average) if statistics.b == B else np.inf
+    k1, b = statistics.k1, statistics.b
+    ratio = _apart(postings.average, statistics.average) if (k1, b) == (K1, B) else np.inf
     is_near = ratio <= _FARTHEST
     settled = [(statistics.idf[term], postings.settled[term]) for term in terms if term in postings.settled]
     if is_near:
@@ -56,13 +57,13 @@ def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistic
             gains = _joined([chunk.worth for chunk in group])
         else:
             tfs = _joined([chunk.tfs for chunk in group])
-            gains = worth(tfs, lengths.take(positions), statistics.average, statistics.b)
+            gains = worth(tfs, lengths.take(positions), statistics.average, k1, b)
         _add(scores, positions, gains, weights)
     unsettled = postings.unsettled
     if len(unsettled):
         asked = set(terms)
         idfs = np.array([statistics.idf[one] * (one in asked) for one in unsettled.terms], np.float32)
-        gains = worth(unsettled.tfs, lengths.take(unsettled.positions), statistics.average, statistics.b)
+        gains = worth(unsettled.tfs, lengths.take(unsettled.positions), statistics.average, k1, b)
         np.add.at(scores, unsettled.positions, gains * idfs.take(unsettled.which))
     return Rough(scores, ratio if is_near else 1.0)
 

@@ -13,13 +13,14 @@ from itertools import groupby
 import numpy as np
 
 from talekeeper.search.arrays import Column, Doubles, Ints, Positions
-from talekeeper.search.bm25 import B_RECORDS, B, Statistics, norm, weigh
+from talekeeper.search.bm25 import Statistics, norm, weigh
 from talekeeper.search.leaders import leaders
 from talekeeper.search.passage import Kind
 from talekeeper.search.postings import Postings, frequencies
 from talekeeper.search.rough import rough_scores
 from talekeeper.search.scope import Scope
 from talekeeper.search.state import PartState
+from talekeeper.search.tuning import Tuning
 
 _DIGITS = 10
 
@@ -43,7 +44,7 @@ class Shortlist:
     """Rows are passages, best first once ordered; columns of `own` and `near` are `terms`.
 
     `own` is a term's frequency in the passage, `near` what its neighbours add to it, `norm` the part of the BM25
-    divisor that comes of length.
+    divisor that comes of length, `factor` what the sum over the terms is multiplied by.
     """
 
     terms: tuple[str, ...]
@@ -52,6 +53,7 @@ class Shortlist:
     position: Positions
     score: Doubles
     norm: Doubles
+    factor: Doubles
     own: Doubles
     near: Doubles
 
@@ -72,19 +74,33 @@ class Shortlist:
             self.position[chosen],
             self.score[chosen],
             self.norm[chosen],
+            self.factor[chosen],
             self.own[chosen],
             self.near[chosen],
         )
 
 
-def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str]) -> Statistics:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Passages of one field to be scored; `average` is that of lengths like `length`, the rest as in `Shortlist`."""
+
+    position: Positions
+    length: Column | Doubles
+    average: float
+    own: Doubles
+    near: Doubles
+    factor: Doubles
+
+
+def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str], tuning: Tuning) -> Statistics:
     """Statistics of a kind over all partitions asked."""
     dfs = [field.postings.df() for field in fields]
     return Statistics.of(
         sum(field.scope.counts[kind] for field in fields),
         sum(field.scope.lengths[kind] for field in fields),
         {term: sum(held[term] for held in dfs) for term in terms},
-        B if kind is Kind.MESSAGE else B_RECORDS,
+        tuning.k1,
+        tuning.b if kind is Kind.MESSAGE else tuning.b_records,
     )
 
 
@@ -100,7 +116,7 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
         return lists[0]
     nothing = np.empty(0, np.intp)
     no_numbers, no_rows = np.empty(0), np.empty((0, len(terms)))
-    empty = Shortlist(terms, statistics, nothing, nothing, no_numbers, no_numbers, no_rows, no_rows)
+    empty = Shortlist(terms, statistics, nothing, nothing, no_numbers, no_numbers, no_numbers, no_rows, no_rows)
     every = [empty, *lists]
     return Shortlist(
         terms,
@@ -109,6 +125,7 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
         np.concatenate([one.position for one in every]),
         np.concatenate([one.score for one in every]),
         np.concatenate([one.norm for one in every]),
+        np.concatenate([one.factor for one in every]),
         np.concatenate([one.own for one in every]),
         np.concatenate([one.near for one in every]),
     )
@@ -120,26 +137,20 @@ def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Sta
     scores = rough.scores if weights is None else rough.scores * weights.astype(np.float32)
     position = leaders(scores, k, rough.ratio)
     own = frequencies(field.postings, terms, position)
-    norms = norm(field.state.columns.length[position], statistics.average, statistics.b)
-    return score_rows(number, field, position, norms, own, np.zeros_like(own), terms, statistics)
+    length = field.state.columns.length[position]
+    rows = Rows(position, length, statistics.average, own, np.zeros_like(own), np.ones(len(position)))
+    return score_rows(number, field, rows, terms, statistics)
 
 
-def score_rows(
-    number: int,
-    field: Field,
-    position: Positions,
-    norms: Doubles,
-    own: Doubles,
-    near: Doubles,
-    terms: tuple[str, ...],
-    statistics: Statistics,
-) -> Shortlist:
+def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], statistics: Statistics) -> Shortlist:
     """Rows of one field scored in double precision; the same parts in another order sum up equal."""
     idfs = np.array([statistics.idf[term] for term in terms])
-    score: Doubles = weigh(own + near, idfs, norms).sum(axis=1)
+    norms = norm(rows.length, rows.average, statistics)
     weights = field.scope.weights
-    score = np.round(score if weights is None else score * weights[position], _DIGITS)
-    return Shortlist(terms, statistics, np.full(len(position), number, np.intp), position, score, norms, own, near)
+    factor = rows.factor if weights is None else rows.factor * weights[rows.position]
+    score = np.round(weigh(rows.own + rows.near, idfs, norms, statistics.k1).sum(axis=1) * factor, _DIGITS)
+    which = np.full(len(score), number, np.intp)
+    return Shortlist(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
 
 
 def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:

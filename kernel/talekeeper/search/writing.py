@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound
-from talekeeper.search.columns import LONGEST, PERSON, WITHDRAWN
+from talekeeper.search.columns import LONGEST
+from talekeeper.search.manner import flags_of
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.search.tail import dump_terms
 from talekeeper.text import TOKENS_FINGERPRINT
@@ -78,7 +79,7 @@ def add(tx: Tx, part: int, passage: Passage) -> int:
             passage.depth,
             passage.turn,
             min(passage.terms.length, LONGEST),
-            PERSON * passage.person | WITHDRAWN * passage.withdrawn,
+            flags_of(passage),
             dump_terms(passage.terms.counts),
         ),
     )

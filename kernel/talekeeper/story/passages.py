@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from talekeeper.manifest.declared import SearchTable
+from talekeeper.search.manner import manner
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.story.views import ROOT, Draft, Message, Record
 from talekeeper.text import Terms, date_words, digest, document_terms
@@ -41,6 +42,7 @@ def message_passage(message: Message, terms: Terms | None = None) -> Passage:
         turn=message.turn,
         terms=draft_terms(message) if terms is None else terms,
         digest=digest(message.text),
+        manner=manner(message.text, message.speaker, is_player=message.role == "player"),
     )
 
 

@@ -21,8 +21,8 @@ from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS, STOP_WO
 from talekeeper.text.terms import Terms
 from talekeeper.text.words import TOKEN_LIMIT, split_word, word_terms
 
-# Raised with every change that gives any text other terms.
-_VERSION = 1
+# Raised with every change that gives any text other terms, or any message another manner.
+_VERSION = 2
 TOKENS_FINGERPRINT = f"talekeeper-{_VERSION} pystemmer-{STEMMER_VERSION} unicode-{unicodedata.unidata_version}"
 """Two indexes with equal fingerprints hold the same terms for the same text."""
 

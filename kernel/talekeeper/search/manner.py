@@ -1,0 +1,51 @@
+"""How a message is said, in six bits kept beside its words: how much of it asks, and whose voice it is.
+
+Two bits hold the share of its characters that stand in questions, in thirds; one whether the player speaks, three a
+hash of the speaker's name. One pair of names in eight looks like the same voice, and its questions count as statements.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from talekeeper.search.arrays import Bools, Column, Doubles
+from talekeeper.search.columns import PERSON, WITHDRAWN
+from talekeeper.search.passage import Passage
+from talekeeper.text import digest
+
+_SHIFT = 2  # above the bits of record versions
+_VOICE = 0b1111
+_VOICE_BITS = 4
+_THIRDS = 3
+_ENDS = re.compile(r"([.!?。！？…\n])")
+_ASKING = frozenset("?？")
+
+
+def manner(text: str, speaker: str, *, is_player: bool) -> int:
+    """From 0 to 63."""
+    voice = (digest(speaker) << 1 | is_player) & _VOICE
+    return asked_thirds(text) << _VOICE_BITS | voice
+
+
+def flags_of(passage: Passage) -> int:
+    """The byte a passage's `manner` and version are kept in."""
+    return PERSON * passage.person | WITHDRAWN * passage.withdrawn | passage.manner << _SHIFT
+
+
+def asked_thirds(text: str) -> int:
+    """0 for a text without questions to 3 for one of nothing else."""
+    if _ASKING.isdisjoint(text):
+        return 0
+    sentences = _ENDS.split(text)
+    asked = sum(len(words) + 1 for words, end in zip(sentences[::2], sentences[1::2], strict=False) if end in _ASKING)
+    return round(_THIRDS * asked / len(text))
+
+
+def answered(flags: Column) -> Doubles:
+    """For messages in order, the share of each that asks, where the next one speaks in another voice; else 0."""
+    voice = flags >> _SHIFT & _VOICE
+    is_followed: Bools = np.append(voice[1:] != voice[:-1], np.False_) if len(flags) else np.empty(0, np.bool_)
+    share: Doubles = (flags >> _SHIFT + _VOICE_BITS) / _THIRDS * is_followed
+    return share

@@ -1,0 +1,45 @@
+"""The constants of ranking, each with the measurement it came from; docs/reference/search-quality.md has them all.
+
+An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what a part is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from talekeeper.search.bm25 import B_RECORDS, K1, B
+from talekeeper.search.fusion import RANK_DAMPING
+from talekeeper.text import query_terms
+
+_WIDTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """`before` and `after` are what the words of the message one, two, … before and after count in a message."""
+
+    k1: float = K1
+    b: float = B
+    b_records: float = B_RECORDS
+    best: int = 20
+    """How many messages the second stage starts from; 30 and 40 give the same lists."""
+    reach: int = 3
+    """How far from one of the best a message may stand to enter."""
+    before: tuple[float, ...] = tuple(0.45 * 0.6**away for away in range(_WIDTH))
+    after: tuple[float, ...] = tuple(0.3 * 0.6**away for away in range(_WIDTH))
+    most: float = 0.8
+    """The most a term is lent: less than once in the message itself."""
+    lend_lengths: bool = True
+    """Whether lengths are lent like words, so that long neighbours are no advantage."""
+    asking: float = 0.2
+    """What a message loses that only asks and is answered by somebody else; 0.15 to 0.3 do the same within .003."""
+    answering: float = 0.3
+    """How much more such a message lends to the one that answers it."""
+    fold: bool = True
+    """Whether passages of identical text are one result."""
+    damping: int = RANK_DAMPING
+    query_terms: Callable[[str], tuple[str, ...]] = query_terms
+
+
+STANDARD = Tuning()

@@ -1,0 +1,68 @@
+"""How a message is said: how much of it asks, whose voice it is, and what that does to its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from talekeeper.db import Database
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, Source, manner
+from talekeeper.search.manner import answered, asked_thirds, flags_of
+from talekeeper.text import document_terms
+
+
+@pytest.mark.parametrize(
+    ("text", "thirds"),
+    [
+        pytest.param("The key is in the well.", 0, id="statement"),
+        pytest.param("Where is the key?", 3, id="question"),
+        pytest.param("钥匙在哪里？", 3, id="Chinese question"),
+        pytest.param("I was at the well. Where were you all day?", 2, id="more question than statement"),
+        pytest.param("I was at the well all day long, and in the evening at home. You?", 0, id="a question by the way"),
+        pytest.param("", 0, id="nothing"),
+        pytest.param("?" * 100_000, 3, id="nothing but signs"),
+        pytest.param("a" * 100_000 + "?", 3, id="one sentence without end"),
+    ],
+)
+def test_how_much_of_a_text_asks(text: str, thirds: int) -> None:
+    assert asked_thirds(text) == thirds
+
+
+@given(st.text(), st.text(), st.booleans())
+def test_a_manner_has_six_bits_and_stands_beside_the_marks_of_versions(text: str, who: str, is_player: bool) -> None:
+    made = manner(text, who, is_player=is_player)
+
+    assert 0 <= made < 64
+    assert flags_of(passage("m", text, 0, made)) == made * 4
+
+
+def test_player_and_narrator_never_have_the_same_voice() -> None:
+    pairs = [[manner("?", name, is_player=is_player) * 4 for is_player in (True, False)] for name in "abcdefghij"]
+
+    assert all(answered(np.array(pair, np.uint8)).tolist() == [1, 0] for pair in pairs)
+
+
+def test_the_answer_stands_before_the_question_that_has_more_of_the_words(
+    db: Database, index: Index, part: int, message: Callable[..., Passage]
+) -> None:
+    told = ["Rain again.", "Where did you hide the brass key?", "The key? Under the brass lamp.", "Good night."]
+    passages = [
+        replace(message(text, depth), manner=manner(text, "", is_player=depth % 2 == 1))
+        for depth, text in enumerate(told)
+    ]
+    db.write(lambda tx: [index.add(tx, part, one) for one in passages], name="tell")
+    query = Query(texts=("Where is the brass key hidden?",), parts=(PartScope(part, {0: 9}),), sources=(Source(),))
+
+    hits = db.read(lambda tx: index.search(tx, replace(query, explain=True))).hits
+
+    assert [hit.key for hit in hits[:2]] == ["m2", "m1"]
+    for hit in hits:
+        assert sum(row.contribution for row in hit.explanation) == pytest.approx(hit.score)
+
+
+def passage(key: str, text: str, depth: int, made: int) -> Passage:
+    return Passage(Kind.MESSAGE, "", "", key, 0, depth, depth, document_terms(text), 0, manner=made)
