@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,8 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tomli
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from talekeeper.cli import app
 from talekeeper.errors import InputError, ParameterError
+from talekeeper.manifest.names import PLUGIN_ID
 from talekeeper.manifest.published import json_text
 from talekeeper.manifest.targets import report
 from talekeeper.scaffold import check_id, package_name, write_project
@@ -88,6 +93,28 @@ def test_editors_complete_the_manifest_from_the_published_schema(tmp_path: Path)
     assert (manifest.parent / first.removeprefix("#:schema ")).read_text("utf-8") == json_text()
 
 
+@pytest.mark.parametrize("data_only", KINDS)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.from_regex(PLUGIN_ID, fullmatch=True))
+@example(name="a")
+@example(name="true")
+@example(name="x" * 64)
+@example(name="e-1-2")
+def test_every_name_that_is_taken_makes_a_sound_project(tmp_path: Path, data_only: bool, name: str) -> None:
+    try:
+        check_id(name)
+    except ParameterError:
+        return
+    shutil.rmtree(tmp_path / name, ignore_errors=True)
+
+    write_project(name, tmp_path / name, data_only=data_only)
+
+    assert report(str(tmp_path / name)).diagnostics == []
+    assert (
+        tomli.loads((tmp_path / name / "pyproject.toml").read_text("utf-8"))["project"]["name"] == f"talekeeper-{name}"
+    )
+
+
 @pytest.mark.parametrize("there", ["file", "folder", "link"])
 def test_what_is_there_is_not_written_over(tmp_path: Path, there: str) -> None:
     folder = tmp_path / "tavern-tales"
@@ -124,9 +151,7 @@ def test_a_project_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeyp
 def test_a_place_that_takes_no_folder_is_told_in_one_sentence(tmp_path: Path, place: str) -> None:
     (tmp_path / "a-file").touch()
 
-    with pytest.raises(
-        InputError, match=r"tavern-tales: the project cannot be written: [a-z ]+; nothing is left"
-    ):
+    with pytest.raises(InputError, match=r"tavern-tales: the project cannot be written: [a-z ]+; nothing is left"):
         write_project("tavern-tales", tmp_path / place / "tavern-tales")
 
 

@@ -97,7 +97,8 @@ def _needed(needs: Any, fault: _Fault) -> str:
 def _unknown(_: Any, fault: _Fault) -> str:
     known = fault.schema.get("properties", {})
     strangers = [name for name in fault.instance if name not in known]
-    if fault.validator == "unevaluatedProperties" and len(strangers) > 1:
+    # Parts of the schema elsewhere may know some of them, and one that is known but wrong counts as well.
+    if fault.validator == "unevaluatedProperties" and len(strangers) != 1:
         return "has a property that is not in the schema"
     return f"the property {_name(strangers[0])} is not in the schema"
 
