@@ -1,4 +1,4 @@
-"""Narrators for tests: models that answer from a script, in the process, with the steps that a `ScriptedServer` takes.
+"""Narrators for tests: models that answer from a script, in the process, with the steps a scripted server takes.
 
 The gullible narrator does whatever it is told, by anybody: each `DO tool({…})` found anywhere in a prompt becomes a call
 of that tool. The kernel has to stay safe with it.
