@@ -1,7 +1,8 @@
 """Conversations in and out of files.
 
-Reading: bytes → `lines` → a reader of one format → `Entry` → `importer` → story.
-Writing: story → `archive` (everything, to be imported again) or `render` (one lineage, for SillyTavern or for people).
+Reading: a name → `opening` → bytes → `lines` → a reader of one format → `Entry` → `importer` → story.
+Writing: story → `dump` (an archive: everything, to be restored) or `render` (one lineage, for SillyTavern or for people).
+Restoring: an archive → `unpack` (each row by itself) → `fitting` (each session as a tree) → `restore` → the store.
 """
 
 from talekeeper.exchange.detect import ARCHIVE, FORMATS, GUESSED, detect
