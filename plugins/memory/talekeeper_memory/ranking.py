@@ -65,7 +65,8 @@ def ranked(action: Question, scene: Question, total: int, mix: Mix) -> list[Scor
         if by_meaning:
             semantic = mix.action * _meaning(own) + mix.scene * _meaning(near)
             found.append(Scored(key, semantic, of_action, semantic + mix.lexical * of_action))
-        elif of_action or of_scene:
+        elif any(one is not None and one.matched for one in (own, near)):
+            # A word that every memory holds weighs nothing and is shared all the same.
             lexical = mix.action * of_action + mix.scene * of_scene
             found.append(Scored(key, None, lexical, lexical))
     return sorted(found, key=lambda one: (-one.final, one.key))
