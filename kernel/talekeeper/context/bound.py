@@ -171,4 +171,6 @@ def _depths(covers: object) -> tuple[int, int]:
     match covers:
         case (int() as first, int() as last) if 0 <= first <= last:
             return first, last
-    raise ParameterError("covers", f"{covers!r} is no range", cure='give (first depth, last depth), "job" or None')
+        case _:
+            cure = 'give (first depth, last depth), "job" or None'
+            raise ParameterError("covers", f"{covers!r} is no range", cure=cure)

@@ -104,14 +104,13 @@ class CallModels:
             if answer.usage is not None:
                 self._spend(slot, answer)
             raise
-        self._tell("model.answered", slot=slot, model=answer.model, **answer.tokens)
+        prompt, completion = answer.tokens
+        self._tell("model.answered", slot=slot, model=answer.model, prompt=prompt, completion=completion)
         self._spend(slot, answer)
 
     def _spend(self, slot: str, answer: _Answer) -> None:
         bound = self._bound
-        use = ModelUse(
-            slot=slot, model=answer.model, turn=self._bound.turn_number, plugin=bound.manifest.id, **answer.tokens
-        )
+        use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.manifest.id)
         try:
             bound.services.story.told.spend(bound.session.address, [use])
         except StoreError as error:
@@ -143,12 +142,9 @@ class _Answer:
         return "" if self.reply is None else self.reply.model
 
     @property
-    def tokens(self) -> dict[str, int | None]:
+    def tokens(self) -> tuple[int | None, int | None]:
         usage = self.usage or (None if self.reply is None else self.reply.usage)
-        return {
-            "prompt": None if usage is None else usage.prompt,
-            "completion": None if usage is None else usage.completion,
-        }
+        return (None, None) if usage is None else (usage.prompt, usage.completion)
 
 
 def _checked(messages: Said) -> list[ChatMessage]:

@@ -39,7 +39,10 @@ def call_job(services: Services, address: Address, job: Job, lease: Lease, cance
     bound = Bound(services, plugin.declared, session, life, at=job.coordinate, job=seat)
     context = CallContext(bound, plugin)
     call = Call(plugin.id, f"job {job.kind}", services.host.guard.deadlines.job, away=life.away)
-    return services.host.guard.call(call, lambda: _result(plugin.id, function, context, CallJob(bound, seat)), context)
+    result: JobResult = services.host.guard.call(
+        call, lambda: _result(plugin.id, function, context, CallJob(bound, seat)), context
+    )
+    return result
 
 
 def kinds(plugin: Plugin, *on: str) -> list[str]:
@@ -59,6 +62,7 @@ def _plugin(services: Services, session: Session, job: Job) -> Plugin:
 
 
 def _result(plugin: str, function: JobFunction, context: CallContext, view: CallJob) -> Any:
+    # The guard awaits what a coroutine function gives, and then has the result.
     value = function(context, view)
     depth = view.coordinate.depth
     return _later(plugin, value, depth) if inspect.isawaitable(value) else _checked(plugin, value, depth)

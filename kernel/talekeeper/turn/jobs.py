@@ -233,7 +233,8 @@ class JobRunner:
             return self._jobs.get(address, job.id)
         return job
 
-    def _tell(self, event: str, address: Address, job: Job, **facts: object) -> None:
+    def _tell(self, event: str, address: Address, job: Job, because: str = "") -> None:
+        more = {"because": because} if because else {}
         if self._services.trace is not None:
             self._services.trace.event(
                 event,
@@ -245,7 +246,8 @@ class JobRunner:
                 state=job.state,
                 attempt=job.attempts,
                 reason=job.reason,
-                **facts,
+                turn=None,
+                **more,
             )
 
 

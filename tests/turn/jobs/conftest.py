@@ -17,7 +17,7 @@ from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
 from talekeeper.models import NO_MODELS, Models, Slot
 from talekeeper.models.urls import BaseUrl
-from talekeeper.plugins import Deadlines, Host
+from talekeeper.plugins import Deadlines, Host, Switches
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Job, Message, Scope, Story
 from talekeeper.testing import ScriptedServer
@@ -79,14 +79,23 @@ def write_plugin() -> Callable[..., Path]:
 class Home:
     """The rooms over one store, as a process of its own would have them."""
 
-    def __init__(self, folder: Path, clock: FixedClock, *, models: Models = NO_MODELS, **deadlines: float) -> None:
+    def __init__(
+        self, folder: Path, clock: FixedClock, *, models: Models = NO_MODELS, strict: bool = False, **deadlines: float
+    ) -> None:
         self.folder = folder
         self.clock = clock
         self.db = Database.open(folder / "store.sqlite", clock=clock, synchronous="OFF")
         index = Index()
         self.story = Story(self.db, index, clock, SortableIds(clock))
         given = Deadlines(**{"load": 30.0, "job": 30.0, **deadlines})
-        self.host = Host(self.story, clock, folder=folder / "plugins", entries=tuple, deadlines=given)
+        self.host = Host(
+            self.story,
+            clock,
+            folder=folder / "plugins",
+            entries=tuple,
+            deadlines=given,
+            switches=Switches(strict=strict),
+        )
         self.trace = Trace(folder / "traces.sqlite", clock=clock)
         self.services = Services(self.story, index, self.host, clock, models, self.trace)
         self.runner = JobRunner(self.services, models, Leases(folder / "leases", self.db), self.trace)

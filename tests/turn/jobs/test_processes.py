@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.db import Leases
+from talekeeper.db import Leases, Tx
 from talekeeper.errors import Conflict
 from talekeeper.story import Draft
 from talekeeper.turn.jobs import JobRunner
@@ -111,8 +111,12 @@ def test_a_zombie_is_refused(start: Start, tmp_path: Path) -> None:
         assert job is not None
 
     home.run()
+
+    def late_batch(tx: Tx) -> None:
+        home.story.jobs.check(address, job.id, dead, tx)
+
     with pytest.raises(Conflict):
-        home.story.write(lambda tx: home.story.jobs.check(address, job.id, dead, tx), name="a late batch")
+        home.story.write(late_batch, name="a late batch")
     with pytest.raises(Conflict):
         home.story.jobs.succeed(address, job.id, dead)
     assert not home.story.jobs.fail(address, job.id, dead, "late")

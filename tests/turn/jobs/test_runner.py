@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import Busy, NotFound, PluginError, StoreUnusable
-from talekeeper.story import Draft, JobState
+from talekeeper.story import Draft, Job, JobState
 
 Start = Callable[..., Any]
 
@@ -236,6 +236,17 @@ def test_a_failure_that_cannot_be_written_is_kept_until_the_job_is_done(
     assert home.notes() == ["ask", "tell"]
 
 
+def test_a_strict_host_shows_the_plugins_own_exception_and_records_it(start: Start) -> None:
+    home = start({"note": "raise KeyError(7)"}, options={"strict": True})
+    home.turn("ask", "tell")
+
+    with pytest.raises(KeyError):
+        home.run()
+
+    (job,) = home.story.jobs.all(home.address())
+    assert (job.state, job.reason) == ("failed", "raised KeyError: 7")
+
+
 def test_an_interrupted_job_is_put_back_as_if_it_had_not_begun(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     home = start({"note": NOTE})
     home.turn("ask", "tell")
@@ -323,10 +334,10 @@ def test_what_was_imported_is_caught_up_with_turn_by_turn(start: Start) -> None:
     for number in range(45):
         told += [Draft("player", f"ask {number}"), Draft("narrator", f"tell {number}")]
     home.story.append(home.address(), [*told, Draft("player", "unanswered")])
-    seen: list[str] = []
+    seen: list[Job] = []
 
     left = home.runner.left(home.address())
-    ended = home.runner.catch_up(home.address(), on_job=lambda job: seen.append(job.kind))
+    ended = home.runner.catch_up(home.address(), on_job=seen.append)
 
     assert left == len(ended) == len(seen) == 90
     assert home.notes() == [draft.text for draft in told[1:]]
