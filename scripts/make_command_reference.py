@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from talekeeper.cli.app import cli
@@ -63,7 +64,7 @@ def _helps(command: click.Command, context: click.Context) -> Iterator[tuple[str
 
 
 def _context(command: click.Command, parent: click.Context | None, name: str) -> click.Context:
-    settings = {**command.context_settings, "terminal_width": COLUMNS, "max_content_width": COLUMNS}
+    settings: dict[str, Any] = {**command.context_settings, "terminal_width": COLUMNS, "max_content_width": COLUMNS}
     return command.context_class(command, parent=parent, info_name=name, **settings)
 
 

@@ -71,6 +71,7 @@ def test_traces_that_cannot_be_written_stop_nothing(told: Run, home: Path) -> No
     assert found.code == 0
     assert "Nothing but eels" in found.out
     assert "traces.sqlite: events were not written" in found.err
+    assert "the traces cannot be read" in told("status").out
 
 
 def test_status_says_how_many_events_are_missing(told: Run, home: Path) -> None:

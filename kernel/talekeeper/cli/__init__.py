@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from types import FrameType
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    os._exit(130)
 
 
 def main() -> None:
     """The console script: runs the arguments of the process and ends it with 0, 1, 2, or 130 after Ctrl-C."""
     # Nothing is open yet: until the command line runs, Ctrl-C may end the process on the spot, with nothing to say.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    signal.signal(signal.SIGINT, _leave)
     from talekeeper.cli.app import run  # noqa: PLC0415 - `import talekeeper.cli` stays free of click
 
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.errors import StoreUnusable
 from talekeeper.story import JobState
 from talekeeper.trace import count_events
 
@@ -31,7 +33,7 @@ def command(options: Common, /) -> None:
         size, log = home.db.sizes()
         sessions = {one.id: home.story.sessions(one.id) for one in home.story.workspaces()}
         plugins = home.host.roster().plugins
-        events, dropped = count_events(home.folder / TRACES)
+        traces = _Traces.of(home.folder / TRACES)
         jobs = _Jobs.of(home, list(sessions))
     count = sum(map(len, sessions.values()))
     messages = sum(session.messages for found in sessions.values() for session in found)
@@ -41,8 +43,8 @@ def command(options: Common, /) -> None:
         "workspaces": {name: len(found) for name, found in sessions.items()},
         "sessions": count,
         "messages": messages,
-        "events": events,
-        "events_dropped": dropped,
+        "events": traces.events,
+        "events_dropped": traces.dropped,
         "plugins": {plugin.id: plugin.state for plugin in plugins},
         "jobs": jobs.json(),
     }
@@ -56,9 +58,28 @@ def command(options: Common, /) -> None:
     screen.say(f"jobs      {jobs.words()}")
     for fault in jobs.faults[-_NAMED:]:
         screen.say(f"          {fault}")
-    if events:
-        lost = f", {dropped:,} more dropped" if dropped else ""
-        screen.say(f"traces    {screen.counted(events, 'event')}{lost}")
+    screen.say(f"traces    {traces.words()}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Traces:
+    """Events there are and events known to be missing, None where the file cannot be read."""
+
+    events: int | None
+    dropped: int | None
+    fault: str = ""
+
+    @classmethod
+    def of(cls, file: Path) -> _Traces:
+        try:
+            return cls(*count_events(file))
+        except StoreUnusable as fault:
+            return cls(None, None, str(fault))
+
+    def words(self) -> str:
+        """On one line."""
+        missing = f", {self.dropped:,} more dropped" if self.dropped else ""
+        return self.fault or screen.counted(self.events or 0, "event") + missing
 
 
 @dataclass(frozen=True, slots=True)
