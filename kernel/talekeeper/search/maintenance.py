@@ -30,7 +30,7 @@ _WORTH_A_LOOK = 32  # tombstones of a partition
 _STRETCH = 4_000  # postings deleted in a transaction: some 20 ms, for what is deleted is overwritten
 _DUE = """
 SELECT id FROM part WHERE docs - settled >= ? OR purge = 1
-UNION SELECT part FROM dead GROUP BY part HAVING count(*) >= ?
+OR removals >= ? AND (SELECT count(*) FROM dead WHERE dead.part = part.id) >= ?
 """
 _UNPURGED = """
 SELECT workspace, session, preset FROM part WHERE purge = 1 AND (
@@ -82,7 +82,7 @@ def unpurged_parts(tx: Tx) -> list[tuple[str, str, str]]:
 
 
 def _due(tx: Tx) -> list[tuple[int]]:
-    return [(row[0],) for row in tx.rows(_DUE, (FLUSH, _WORTH_A_LOOK))]
+    return [(row[0],) for row in tx.rows(_DUE, (FLUSH, _WORTH_A_LOOK, _WORTH_A_LOOK))]
 
 
 def _must_purge(tx: Tx, part: int) -> bool:
