@@ -143,16 +143,25 @@ def test_lore_comes_through_a_pipe(told: Run, monkeypatch: pytest.MonkeyPatch, t
     assert "it is a pipe into which nobody writes" in nobody.err
 
 
-@pytest.mark.parametrize("raw", [b'{"body": "\xff"}', b"\xff\xfe{\x00}\x00", b"[]", b"{", b""])
-@pytest.mark.parametrize("kind", ["file", "folder", "pipe", "absent"])
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "not UTF-8": lambda path: path.write_bytes(b'{"body": "\xff"}'),
+    "UTF-16": lambda path: path.write_bytes(b"\xff\xfe{\x00}\x00"),
+    "a list": lambda path: path.write_text("[]"),
+    "cut off": lambda path: path.write_text("{"),
+    "empty": lambda path: path.write_text(""),
+    "folder": Path.mkdir,
+    "pipe": os.mkfifo,
+    "absent": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
 def test_a_record_from_a_file_that_cannot_be_read_is_one_sentence(
-    told: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes, kind: str
+    told: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(opening, "_WRITER_MS", 20)
     path = tmp_path / "value.json"
-    {"file": lambda: path.write_bytes(raw), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}.get(
-        kind, lambda: None
-    )()
+    UNREADABLE[kind](path)
 
     outcome = told("data", "add", "lorebook/entries", "--file", path)
 

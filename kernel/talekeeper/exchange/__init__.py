@@ -1,7 +1,7 @@
 """Conversations in and out of files.
 
 Reading: a name → `opening` → bytes → `lines` → a reader of one format → `Entry` → `importer` → story.
-Writing: story → `dump` (an archive: everything, to be restored) or `render` (one lineage, for SillyTavern or for people).
+Writing: story → `dump` (an archive: all of it, to be restored) or `render` (one lineage, for SillyTavern or people).
 Restoring: an archive → `unpack` (each row by itself) → `fitting` (each session as a tree) → `restore` → the store.
 """
 
