@@ -22,11 +22,19 @@ _WIDENINGS = (1, 4, 16)
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """What one text of a query looks for; `everyday` words count in the second stage only."""
+
+    terms: tuple[str, ...]
+    everyday: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A query with all that was read for it; states, scopes and postings stand in the order of its partitions."""
 
     query: Query
-    wordings: Sequence[tuple[str, ...]]
+    wordings: Sequence[Wording]
     states: Sequence[PartState]
     scopes: Sequence[Scope]
     postings: Sequence[Postings]
@@ -54,14 +62,22 @@ def answer(asked: Asked, names: Names) -> tuple[Ranked, ...]:
     return hits
 
 
+def all_terms(wordings: Sequence[Wording], *, everyday: bool) -> list[str]:
+    """Each term once."""
+    telling = [term for wording in wordings for term in wording.terms]
+    more = [term for wording in wordings for term in wording.everyday] if everyday else []
+    return list(dict.fromkeys([*telling, *more]))
+
+
 def _lists(asked: Asked, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
-    terms = list(dict.fromkeys(term for wording in asked.wordings for term in wording))
-    statistics = take_statistics(fields, kind, terms, asked.tuning)
+    rescores = kind is Kind.MESSAGE and asked.query.neighbours
+    statistics = take_statistics(fields, kind, all_terms(asked.wordings, everyday=rescores), asked.tuning)
     lists: list[Shortlist] = []
     for wording in asked.wordings:
-        found = order(shortlist(fields, wording, statistics, width), fields, width, names.keys)
-        if kind is Kind.MESSAGE and asked.query.neighbours and len(found):
+        found = order(shortlist(fields, wording.terms, statistics, width), fields, width, names.keys)
+        if rescores and len(found):
+            found = found.widened(wording.everyday, asked.tuning.everyday)
             found = order(rescore(found, fields, asked.tuning), fields, width, names.keys)
         lists.append(found)
     return lists

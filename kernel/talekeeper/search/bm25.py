@@ -9,8 +9,8 @@ This idf is never negative, so a passage has a score above 0 exactly where it sh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,12 +34,19 @@ class Statistics:
     b: float
     df: Mapping[str, int]
     idf: Mapping[str, float]
+    everyday: frozenset[str] = frozenset()
+    """Terms whose idf here is less than their own; a passage is not said to match by them."""
 
     @classmethod
     def of(cls, total: int, length: int, df: Mapping[str, int], k1: float, b: float) -> Statistics:
         """From the number of passages, the sum of their lengths and the passages a term is in."""
         idfs = {term: idf(total, held) for term, held in df.items()}
         return cls(total, length / total if total else 0.0, k1, b, df, idfs)
+
+    def with_everyday(self, terms: Sequence[str], weight: float) -> Statistics:
+        """The same where `terms` weigh less."""
+        less = {term: weight * self.idf[term] for term in terms}
+        return replace(self, idf={**self.idf, **less}, everyday=frozenset(terms))
 
 
 def idf(total: int, df: int) -> float:

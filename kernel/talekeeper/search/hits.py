@@ -15,6 +15,7 @@ class _Listed:
 
     def __init__(self, found: Shortlist) -> None:
         self.terms = found.terms
+        self.telling = found.terms[: len(found.terms) - len(found.statistics.everyday)]
         self.statistics = found.statistics
         self.score: list[float] = found.score.tolist()
         self.norm: list[float] = found.norm.tolist()
@@ -24,7 +25,7 @@ class _Listed:
 
     def coverage(self, row: int) -> float:
         """The share of the wording's weight that the passage itself matches."""
-        weights = [self.statistics.idf[term] for term in self.terms]
+        weights = [self.statistics.idf[term] for term in self.telling]
         return sum(compress(weights, self.own[row])) / sum(weights)
 
 
@@ -62,8 +63,8 @@ class Hits:
         state, rows = self._states[place[0]], self._rows[place]
         kind, plugin, namespace = self._names[place[0]][self.source(place)]
         listed, row = max(rows, key=lambda held: held[0].score[held[1]]) if len(rows) > 1 else rows[0]
-        matched = _union([compress(one.terms, one.own[i]) for one, i in rows])
-        near = _union([compress(one.terms, one.near[i]) for one, i in rows])
+        matched = _union([compress(one.telling, one.own[i]) for one, i in rows])
+        near = _union([compress(one.telling, one.near[i]) for one, i in rows])
         return Ranked(
             part=state.row.id,
             doc=int(state.columns.doc[place[1]]),

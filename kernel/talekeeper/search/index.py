@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from talekeeper.db import Database, Tx
 from talekeeper.search import checking, maintenance, rebuilding, staging, writing
-from talekeeper.search.answer import Asked, answer
+from talekeeper.search.answer import Asked, Wording, all_terms, answer
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
 from talekeeper.search.names import Names
@@ -87,8 +87,8 @@ class Index:
         wordings = _wordings(query, self._tuning)
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched)
-        terms = list(dict.fromkeys(term for wording in wordings for term in wording))
-        postings = fetch(tx, self._postings, loaded, terms)
+        rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
+        postings = fetch(tx, self._postings, loaded, all_terms(wordings, everyday=rescores))
         asked = Asked(query, wordings, loaded, scopes, postings, self._tuning)
         return Ranking(answer(asked, Names(tx, loaded)), searched)
 
@@ -135,6 +135,7 @@ class Index:
         return checking.check(tx, part, expected)
 
 
-def _wordings(query: Query, tuning: Tuning) -> Sequence[tuple[str, ...]]:
-    """The terms of each text, without texts that have none or the same as another."""
-    return list(dict.fromkeys(terms for text in query.texts if (terms := tuning.query_terms(text))))
+def _wordings(query: Query, tuning: Tuning) -> list[Wording]:
+    """One of each text, without texts that have no terms or the same as another."""
+    texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
+    return [Wording(terms, tuning.everyday_terms(text)) for terms, text in reversed(texts.items())]

@@ -7,7 +7,7 @@ known by its field's number and its position there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -64,6 +64,17 @@ class Shortlist:
     def places(self) -> list[Place]:
         """The passages, in order."""
         return list(zip(self.field.tolist(), self.position.tolist(), strict=True))
+
+    def widened(self, everyday: Sequence[str], weight: float) -> Shortlist:
+        """The same rows with columns for everyday words behind the others, empty still."""
+        more = np.zeros((len(self), len(everyday)))
+        return replace(
+            self,
+            terms=(*self.terms, *everyday),
+            statistics=self.statistics.with_everyday(everyday, weight),
+            own=np.hstack([self.own, more]),
+            near=np.hstack([self.near, more]),
+        )
 
     def rows(self, chosen: Positions) -> Shortlist:
         """The chosen rows, in that order."""

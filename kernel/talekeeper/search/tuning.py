@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from talekeeper.search.bm25 import B_RECORDS, K1, B
 from talekeeper.search.fusion import RANK_DAMPING
-from talekeeper.text import query_terms
+from talekeeper.text import everyday_terms, query_terms
 
 _WIDTH = 6
 
@@ -36,10 +36,13 @@ class Tuning:
     """What a message loses that only asks and is answered by somebody else; 0.15 to 0.3 do the same within .003."""
     answering: float = 0.3
     """How much more such a message lends to the one that answers it."""
+    everyday: float = 0.2
+    """What a stop word of the query weighs in the second stage, beside 1 for other words of its idf."""
     fold: bool = True
     """Whether passages of identical text are one result."""
     damping: int = RANK_DAMPING
     query_terms: Callable[[str], tuple[str, ...]] = query_terms
+    everyday_terms: Callable[[str], tuple[str, ...]] = everyday_terms
 
 
 STANDARD = Tuning()

@@ -8,7 +8,7 @@ from talekeeper.text.estimate import estimate_tokens
 from talekeeper.text.graphemes import cut_graphemes, grapheme_border
 from talekeeper.text.sentences import sentence_ends
 from talekeeper.text.terms import Terms
-from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, query_terms
+from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, everyday_terms, query_terms
 
 __all__ = [
     "SINGLE",
@@ -21,6 +21,7 @@ __all__ = [
     "digest",
     "document_terms",
     "estimate_tokens",
+    "everyday_terms",
     "grapheme_border",
     "query_terms",
     "read_day",

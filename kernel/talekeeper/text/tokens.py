@@ -63,10 +63,25 @@ def query_terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted or [part.term for part in asked]))
 
 
+def everyday_terms(text: str) -> tuple[str, ...]:
+    """The stop words of a text that `query_terms` leaves out, each once; none where it leaves out none.
+
+    They tell two messages apart that match the rest alike: "who was it *for*", "what *is* *he*".
+    """
+    kept = set(query_terms(text))
+    asked = [part for run in find_runs(normalise(text)) for part in _asked_of(run)]
+    return tuple(dict.fromkeys(part.term for part in asked if part.is_stop_word and part.term not in kept))
+
+
 class _Asked(NamedTuple):
     term: str
     is_stop: bool
     is_pair: bool = False
+
+    @property
+    def is_stop_word(self) -> bool:
+        """Unlike a pair of characters one of which says little."""
+        return self.is_stop and not self.is_pair and not self.term.startswith(SINGLE)
 
 
 def _asked_of(run: str) -> Iterable[_Asked]:
