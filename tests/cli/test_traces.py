@@ -72,6 +72,7 @@ def test_traces_that_cannot_be_written_stop_nothing(told: Run, home: Path) -> No
     assert "Nothing but eels" in found.out
     assert "traces.sqlite: events were not written" in found.err
     assert "the traces cannot be read" in told("status").out
+    assert told("doctor", "--json").json["reasons"] == ["traces"]
 
 
 def test_status_says_how_many_events_are_missing(told: Run, home: Path) -> None:
@@ -84,4 +85,5 @@ def test_status_says_how_many_events_are_missing(told: Run, home: Path) -> None:
     facts = told("status", "--json").json
 
     assert facts["events_dropped"] == 7
+    assert "7 events came faster than they could be written" in told("doctor").out
     assert f"{facts['events']} events, 7 more dropped" in told("status").out

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from talekeeper.cli.screen import counted
 from talekeeper.db.examine import examine, readable
 from talekeeper.errors import StoreError
 from talekeeper.plugins import State
 from talekeeper.story import Scope
+from talekeeper.trace import count_events
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -58,6 +60,7 @@ def of_home(home: Home, *, only_index: bool) -> Findings:
     findings.look("forgotten words", lambda: _unpurged(home))
     if not only_index:
         findings.look("plugins", lambda: _plugin_faults(home))
+        findings.look("traces", lambda: _missing_events(home))
     try:
         findings.index = home.story.index_size()
     except StoreError:
@@ -87,6 +90,14 @@ def _unpurged(home: Home) -> Iterator[str]:
 
 def _name(scope: Scope) -> str:
     return "/".join(part for part in (scope.workspace, scope.preset, scope.session) if part)
+
+
+def _missing_events(home: Home) -> Iterator[str]:
+    from talekeeper.home import TRACES  # noqa: PLC0415 - the home has loaded it
+
+    _, dropped = count_events(home.folder / TRACES)
+    if dropped:
+        yield f"{counted(dropped, 'event')} came faster than they could be written, and are missing"
 
 
 def _plugin_faults(home: Home) -> Iterator[str]:

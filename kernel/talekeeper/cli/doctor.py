@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CURES = {
     "database": "restore a backup, or move the database away to begin anew; export what can still be read before",
     "index": "talekeeper doctor --rebuild writes the index anew",
+    "traces": "nothing needs them: to begin anew, move traces.sqlite away",
     "forgotten words": "they were wiped out as this command ended; talekeeper doctor proves it",
 }
 
