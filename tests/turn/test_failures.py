@@ -92,7 +92,7 @@ def raising(*_: Any, **__: Any) -> Any:
 
 PLACES = [
     (narrator, "assemble"),
-    (segments, "is_owner"),
+    (segments, "_source"),
     (asking.Asking, "narrate"),
     (asking.Asking, "_count"),
     (narrator, "commit"),
@@ -113,7 +113,7 @@ def test_a_fault_at_any_step_leaves_the_message_and_sending_again_tells_the_turn
     with monkeypatch.context() as planted:
         planted.setattr(owner, name, raising)
         telling = whole.narrator([*SCRIPT, *SCRIPT])
-        failed = name != "is_owner"  # a fault of one segment leaves out that segment alone
+        failed = name != "_source"  # a fault of one segment leaves out that segment alone
         if failed:
             with pytest.raises(StoreError, match="planted"):
                 telling.turn(whole.address, "Keep it.")
@@ -128,7 +128,7 @@ def test_a_fault_at_any_step_leaves_the_message_and_sending_again_tells_the_turn
 
 
 def test_a_segment_that_fails_is_left_out_and_why_says_so(whole: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "is_owner", raising)
+    monkeypatch.setattr(segments, "_source", raising)
 
     whole.narrator([say("x")]).turn(whole.address, "Go.")
 

@@ -71,7 +71,7 @@ def test_cleaning_leaves_nothing_unseen_and_changes_nothing_twice(text: str) -> 
 @effort(max_examples=250)
 @given(st.lists(TEXTS, max_size=12), st.integers(0, 600), st.integers(0, 300))
 def test_a_segment_never_takes_more_than_its_room(texts: list[str], characters: int, tokens: int) -> None:
-    done = framed("memo/recalled", [Line(text) for text in texts], Room(characters, tokens))
+    done = framed("memo/recalled", [Line(text) for text in texts], Room(characters, tokens * 4))
 
     assert len(done.text) <= characters
     assert estimate_tokens(done.text) <= tokens

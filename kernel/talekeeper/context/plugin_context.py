@@ -21,7 +21,8 @@ class CallContext:
     def __init__(self, bound: Bound, plugin: Plugin) -> None:
         services, session = bound.services, bound.session
         self._life = bound.life
-        self._session = session_view(services.story, session)
+        self._bound = bound
+        self._session: SessionView | None = None
         self._settings = services.host.settings(plugin, session.workspace, session.id)
         self._data = Records(bound)
         self._history = StoryHistory(bound)
@@ -33,7 +34,9 @@ class CallContext:
 
     @property
     def session(self) -> SessionView:
-        """Where the call is bound to."""
+        """Where the call is bound to; read when first asked for."""
+        if self._session is None:
+            self._session = session_view(self._bound.services.story, self._bound.session, self._bound.at)
         return self._session
 
     @property

@@ -17,17 +17,17 @@ from talekeeper.plugins.border import Answer, MessageView, ScoredRecord
 from talekeeper.plugins.frozen import frozen
 from talekeeper.plugins.protocols import Scope, SessionView
 from talekeeper.search import Query, RankedText, Source, excerpt, rank_texts, terms
-from talekeeper.story import Message, Session, Story
+from talekeeper.story import Coordinate, Message, Session, Story
 
 _LOOK_BACK = 50
 _EVERY = 100_000
 
 
-def session_view(story: Story, session: Session) -> SessionView:
+def session_view(story: Story, session: Session, at: Coordinate | None = None) -> SessionView:
     """The session as a plugin sees it; the player is whom the session's settings name, else who spoke as one last."""
     player: Mapping[str, Any] = session.settings.get("player") or {}
     if not player:
-        recent = story.messages(session.address, last=_LOOK_BACK)
+        recent = story.messages(session.address, last=_LOOK_BACK, at=at)
         names = [message.speaker for message in recent if message.role == "player" and message.speaker]
         player = {"name": names[-1]} if names else {}
     return SessionView(session.id, session.workspace, session.preset, session.locale, session.title, frozen(player))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from talekeeper.text.check import check_text, digest
 from talekeeper.text.dates import Day, date_words, read_day
-from talekeeper.text.estimate import estimate_tokens
+from talekeeper.text.estimate import estimate_tokens, token_quarters
 from talekeeper.text.graphemes import cut_graphemes, grapheme_border
 from talekeeper.text.sentences import sentence_ends
 from talekeeper.text.terms import Terms
@@ -26,4 +26,5 @@ __all__ = [
     "query_terms",
     "read_day",
     "sentence_ends",
+    "token_quarters",
 ]

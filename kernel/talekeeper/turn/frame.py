@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from talekeeper.plugins.border import Line
-from talekeeper.text import estimate_tokens, sentence_ends
+from talekeeper.text import sentence_ends, token_quarters
 
 if TYPE_CHECKING:
     import regex
@@ -33,18 +33,18 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much of a prompt a segment may take, its frame included; tokens as estimated."""
+    """How much of a prompt a segment may take, its frame included; `quarters` are those of tokens, as estimated."""
 
     characters: int
-    tokens: int
+    quarters: int
 
     def holds(self, text: str) -> bool:
         """Whether a text fits."""
-        return len(text) <= self.characters and estimate_tokens(text) <= self.tokens
+        return len(text) <= self.characters and token_quarters(text) <= self.quarters
 
     def less(self, text: str) -> Room:
         """What is left beside a text and the line break behind it."""
-        return Room(self.characters - len(text) - 1, self.tokens - estimate_tokens(text) - 1)
+        return Room(self.characters - len(text) - 1, self.quarters - token_quarters(text) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,34 +31,28 @@ def cost(message: Message) -> int:
 def history(story: Story, address: Address, at: Coordinate, room: int) -> History:
     """Player's and narrator's messages up to `at`, newest first while `room` tokens last; the newest in any case.
 
-    Hidden, blank and deleted messages are not there. Reads as many as it shows, and at most as many again.
+    Hidden, blank and deleted messages are not there. Reads at most twice as many as it shows.
     """
     return story.read(lambda tx: _history(story, address, at, room, tx))
 
 
 def _history(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -> History:
-    count = _FIRST_PAGE
-    while True:
-        page = story.messages(address, last=count, at=at, hidden=False, tx=tx)
-        told = [message for message in page if message.role in _SHOWN and message.text.strip()]
-        shown, tokens = _newest(told, room)
-        if len(shown) < len(told) or len(page) < count:
-            return History(tuple(shown), _since(told, len(told) - len(shown)), tokens)
-        count *= 2
+    shown: list[Message] = []  # newest first
+    used, last, count = 0, at.depth, _FIRST_PAGE
+    while last >= 0:
+        first = max(0, last - count + 1)
+        page = story.messages(address, depths=(first, last), at=at, hidden=False, tx=tx)
+        for message in reversed(page):
+            if message.role not in _SHOWN or not message.text.strip():
+                continue
+            needed = cost(message)
+            if shown and used + needed > room:
+                return History(tuple(reversed(shown)), _since(shown[-1], message), used)
+            shown.append(message)
+            used += needed
+        last, count = first - 1, count * 2
+    return History(tuple(reversed(shown)), 0, used)
 
 
-def _newest(told: list[Message], room: int) -> tuple[list[Message], int]:
-    used = 0
-    for number, message in enumerate(reversed(told)):
-        needed = cost(message)
-        if number and used + needed > room:
-            return told[len(told) - number :], used
-        used += needed
-    return told, used
-
-
-def _since(told: list[Message], left_out: int) -> int:
-    if not left_out:
-        return 0
-    turn = told[left_out].turn
-    return turn + 1 if told[left_out - 1].turn == turn else turn
+def _since(oldest: Message, left_out: Message) -> int:
+    return oldest.turn + 1 if left_out.turn == oldest.turn else oldest.turn

@@ -101,7 +101,7 @@ def _rooms(wanted: Sequence[Segment], reserved: Sequence[int], tokens: int) -> l
     """Each segment's declared budget; where not all can be had, all give way in proportion."""
     every = sum(reserved)
     part = 1.0 if every <= tokens else tokens / every
-    return [Room(one.budget, int(need * part)) for one, need in zip(wanted, reserved, strict=True)]
+    return [Room(one.budget, int(need * part) * _PER_TOKEN) for one, need in zip(wanted, reserved, strict=True)]
 
 
 def _fill(scene: Scene, given: Given, room: Room) -> Filled:

@@ -99,18 +99,17 @@ def _call(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> t
 
 def _allowed(scene: Scene, segment: Segment, recalled: Recalled, bound: Bound) -> Given:
     """Takes out lines of records that only the owner may see, where the session is not the owner's."""
-    owner = scene.services.story.read(lambda tx: is_owner(tx, scene.address))
-    lines: list[Line] = []
-    sources: list[Namespace | None] = []
-    refused: list[tuple[Line, str]] = []
-    for line in recalled.lines:
-        source = _source(bound, line)
-        if source and source.search and source.search.visibility == "owner" and not owner:
-            refused.append((line, "not the owner"))
-        else:
-            lines.append(line)
-            sources.append(source)
-    return Given(segment, Recalled(tuple(lines), recalled.considered, recalled.query), tuple(sources), tuple(refused))
+    sources = [_source(bound, line) for line in recalled.lines]
+    hidden = [bool(source and source.search and source.search.visibility == "owner") for source in sources]
+    if not any(hidden) or scene.services.story.read(lambda tx: is_owner(tx, scene.address)):
+        return Given(segment, recalled, tuple(sources))
+    kept = [place for place, is_hidden in enumerate(hidden) if not is_hidden]
+    return Given(
+        segment,
+        Recalled(tuple(recalled.lines[place] for place in kept), recalled.considered, recalled.query),
+        tuple(sources[place] for place in kept),
+        tuple((line, "not the owner") for line, is_hidden in zip(recalled.lines, hidden, strict=True) if is_hidden),
+    )
 
 
 def _source(bound: Bound, line: Line) -> Namespace | None:
