@@ -95,13 +95,13 @@ class Story:
 
     def shown(self, text: str, segment: str) -> list[Mapping[str, Json]]:
         """The lines a segment would show in a turn with this text."""
-        decided = next(one for one in self.host.recall(text).decided if one.segment == segment)
-        return [json.loads(line) for line in decided.text.splitlines() if line.startswith("{")]
+        decided = [one for one in self.host.recall(text).decided if one.segment == segment]
+        return [json.loads(line) for one in decided for line in one.text.splitlines() if line.startswith("{")]
 
     def considered(self, text: str, segment: str) -> dict[str, Mapping[str, Json]]:
         """What a turn with this text would say of each candidate, by key."""
-        decided = next(one for one in self.host.recall(text).decided if one.segment == segment)
-        return {one["id"]: one for one in decided.document.get("considered", ())}
+        decided = [one for one in self.host.recall(text).decided if one.segment == segment]
+        return {one["id"]: one for each in decided for one in each.document.get("considered", ())}
 
     def prompt(self, text: str = "I look for it.") -> str:
         """All that a turn with this text would show of the plugin."""

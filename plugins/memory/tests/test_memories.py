@@ -1,0 +1,205 @@
+"""Memories are written for settled blocks, once, and say who vouches for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Make = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("messages", "memories"),
+    [
+        pytest.param(11, 0, id="11 messages"),
+        pytest.param(12, 1, id="12: the first block"),
+        pytest.param(13, 2, id="13: the second is settled"),
+        pytest.param(18, 2, id="18"),
+        pytest.param(19, 3, id="19"),
+    ],
+)
+def test_a_memory_needs_twelve_messages_and_one_behind_its_block(story: Any, messages: int, memories: int) -> None:
+    story.fill(messages - 2)
+
+    story.play()
+
+    assert [(one["from"], one["to"]) for one in story.values("bank")] == [
+        (at * 6, at * 6 + 5) for at in range(memories)
+    ]
+
+
+def test_at_most_five_blocks_are_written_after_one_turn(story: Any) -> None:
+    story.fill(60)
+
+    story.play()
+    first = len(story.values("bank"))
+    story.play()
+
+    assert first == 5
+    assert [one["from"] for one in story.values("bank")] == list(range(0, 60, 6))
+
+
+def test_a_retry_of_the_tip_pays_no_block_twice(story: Any) -> None:
+    story.fill(11)
+    story.play()
+    before = story.scribe.asked["memory"]
+
+    for take in range(3):
+        story.host.retry(reply=f"Take {take}.")
+        story.work()
+
+    assert story.scribe.asked["memory"] == before == 2
+    assert len(story.values("bank")) == 2
+
+
+def test_a_memory_stands_at_its_last_message_and_knows_its_source(make_story: Make) -> None:
+    story = make_story(memory="Mara perhaps left the inn.")
+    story.fill(10)
+
+    story.play()
+
+    (memory,) = story.records("bank")
+    assert (memory.coordinate.depth, memory.value["authority"]) == (5, "inferred")
+    told = story.host.run("memory/source", {"key": memory.key})
+    assert [one["text"] for one in told["messages"]] == [f"Message {at}." for at in range(6)]
+
+
+@pytest.mark.parametrize(("words", "kept"), [(50, 50), (51, 25)], ids=["50 words", "51 words"])
+def test_a_memory_has_at_most_fifty_words(make_story: Make, words: int, kept: int) -> None:
+    text = " ".join(["Word"] * 25) + ". " + " ".join(["More"] * (words - 25)) + "."
+    story = make_story(memory=text)
+    story.fill(10)
+
+    story.play()
+
+    (memory,) = story.values("bank")
+    assert len(memory["text"].split()) == kept
+
+
+def test_an_empty_answer_fails_and_the_block_is_written_later(make_story: Make) -> None:
+    story = make_story(memory=["  ", "Mara left."])
+    story.fill(10)
+    failed = story.play()
+    story.host.clock.advance(3600)
+
+    story.work()
+
+    assert failed["memories"].state == "failed"
+    assert failed["extract"].state == "succeeded"
+    assert [one["text"] for one in story.values("bank")] == ["Mara left."]
+
+
+def test_when_the_second_block_fails_the_first_is_not_paid_again(make_story: Make) -> None:
+    story = make_story(memory=["Mara left.", " ", "Mara came back."])
+    story.fill(11)
+    story.play()
+    story.host.clock.advance(3600)
+
+    story.work()
+
+    assert story.scribe.asked["memory"] == 3
+    assert [one["text"] for one in story.values("bank")] == ["Mara left.", "Mara came back."]
+
+
+def test_the_cast_has_the_protagonist_first_then_who_is_named_then_others(make_story: Make) -> None:
+    story = make_story()
+    cards = {
+        name: {"name": name, "kind": "character", "keys": [], "body": f"{name} is here. " * 40} for name in "ABCDEFGHIJ"
+    }
+    cards["Kira"] = {"name": "Kira", "kind": "character", "body": "A ranger."}
+    story.host.records("memory/cards", cards)
+    for at in range(10):
+        # Named in the last of the block's messages alone.
+        story.host.tell(
+            "We meet J." if at == 5 else "On.",
+            role="narrator" if at % 2 else "player",
+            speaker="" if at % 2 else "Kira",
+        )
+
+    story.play()
+
+    prompt = story.scribe.prompt("memory")
+    cast = prompt[prompt.index("<cast>\n") + 7 : prompt.index("\n</cast>")].splitlines()
+    assert cast[0] == "Player: name: Kira — A ranger."
+    assert [line[0] for line in cast[1:]] == list("JABCDEF")
+    assert all(len(line) <= 240 and line.endswith(".") for line in cast)
+
+
+def test_blocks_are_no_part_of_the_cast_brief(make_story: Make) -> None:
+    story = make_story()
+    story.host.records("memory/blocks", {"character_relationships": {"text": "Mara hates Aldric."}})
+    story.fill(10)
+
+    story.play()
+
+    assert "hates" not in story.scribe.prompt("memory")
+
+
+def test_a_long_block_is_told_as_head_and_tail(make_story: Make) -> None:
+    story = make_story(memory="Before […] after.")
+    story.fill(10, "Message {at}. " + "Much was said. " * 150)
+
+    story.play()
+
+    prompt = story.scribe.prompt("memory")
+    passage = prompt[prompt.index("<passage>\n") : prompt.index("\n</passage>")]
+    assert "Message 0." in passage
+    assert "Message 3." not in passage
+    assert passage.count("\n[…]\n") == 1
+    assert len(passage) < 8100
+    assert [one["text"] for one in story.values("bank")] == ["Before after."]
+
+
+def test_an_edit_of_the_last_message_writes_the_memory_anew(make_story: Make) -> None:
+    story = make_story(memory=["Mara left.", "Aldric left."])
+    story.fill(10)
+    story.play()
+    (memory,) = story.records("bank")
+
+    story.host.edit(memory.value["source"][-1], "Aldric leaves.")
+    gone = story.values("bank")
+    story.work()
+
+    assert gone == []
+    assert [one["text"] for one in story.values("bank")] == ["Aldric left."]
+
+
+def test_past_its_capacity_the_smallest_hole_goes_from_here_on(make_story: Make) -> None:
+    story = make_story(memory=lambda request: f"Memory {request.prompt.count('Message 1')} of it.")
+    story.host.configure("memory/bank_capacity", 10)
+    story.fill(78)
+    for _ in range(2):
+        story.play()
+    full = [one["from"] for one in story.values("bank")]
+
+    story.play()
+    after = [one["from"] for one in story.values("bank")]
+    story.host.undo()
+
+    assert full == list(range(0, 60, 6))
+    assert len(after) == 10
+    assert {after[0], after[-1]} == {0, 72}
+    assert [one["from"] for one in story.values("bank")] == list(range(0, 78, 6))
+
+
+def test_pinned_memories_stay_whatever_the_capacity(story: Any) -> None:
+    story.host.configure("memory/bank_capacity", 10)
+    pinned = {f"p{at}": {"text": f"Pinned {at}.", "pinned": True, "turn": at} for at in range(12)}
+    story.host.records("memory/bank", pinned)
+
+    story.play()
+
+    assert len(story.values("bank")) == 12
+
+
+def test_switched_off_no_memory_is_written_or_shown(story: Any) -> None:
+    story.host.configure("memory/auto_memories", value=False)
+    story.host.records("memory/bank", [{"text": "Mara hid the key.", "pinned": True}])
+    story.fill(20)
+
+    jobs = story.play()
+
+    assert jobs["memories"].reason == "memories are switched off here"
+    assert story.shown("The key?", "memories") == []
