@@ -5,6 +5,7 @@ Importing this loads neither httpx nor jsonschema nor pydantic; the first call, 
 
 from __future__ import annotations
 
+from talekeeper.models.body import sampling_fault
 from talekeeper.models.chat import (
     Cancel,
     ChatMessage,
@@ -50,5 +51,6 @@ __all__ = [
     "find_local_servers",
     "open_models",
     "read_arguments",
+    "sampling_fault",
     "structured",
 ]

@@ -15,6 +15,18 @@ RESERVED = frozenset({"messages", "model", "n", "response_format", "stream", "st
 _BY_WORDS = "Answer with one JSON object that follows this JSON Schema, and with nothing else:\n"
 
 
+def sampling_fault(sampling: Mapping[str, Any]) -> str:
+    """Why these cannot go into a request as they are, behind the name of their table; empty when they can."""
+    for key in sampling:
+        if key in RESERVED:
+            return f"may not hold {key!r}, which is said by other means"
+    try:
+        json.dumps(sampling, allow_nan=False)
+    except (TypeError, ValueError):
+        return "may hold only what JSON has: no dates, no nan or inf"
+    return ""
+
+
 def chat_body(request: Request, slot: Slot, model: str) -> bytes:
     """The body of `/chat/completions`; strings a model cannot be sent are replaced character by character."""
     body: dict[str, Any] = {key: value for key, value in slot.sampling.items() if key not in RESERVED}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from talekeeper.errors import ParameterError
-from talekeeper.models.body import RESERVED
+from talekeeper.models.body import sampling_fault
 from talekeeper.models.settings import JsonMode
 from talekeeper.models.urls import Network
 
@@ -54,13 +53,8 @@ class SlotTable(BaseModel):
     @field_validator("sampling")
     @classmethod
     def _plain(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        for key in value or {}:
-            if key in RESERVED:
-                raise ValueError(f"may not hold {key!r}, which is said by other means")
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError):
-            raise ValueError("may hold only what JSON has: no dates, no nan or inf") from None
+        if fault := sampling_fault(value or {}):
+            raise ValueError(fault)
         return value
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from talekeeper.errors import InputError, NotFound, ParameterError
-from talekeeper.models import NARRATOR
+from talekeeper.models import NARRATOR, sampling_fault
 from talekeeper.story.names import check_name
 
 FOLDER = "presets"
@@ -86,8 +86,11 @@ def _value(path: Path, key: str, value: Any) -> Any:
         cure = f'did you mean "{near[0]}"?' if near else f"known are {', '.join(_KINDS)}"
         raise ParameterError(f"{path}: {key}", "this key is not known", cure=cure)
     kind, fits = _KINDS[key]
-    if not fits(value):
-        raise ParameterError(f"{path}: {key}", f"must be {kind}")
+    fault = "" if fits(value) else f"must be {kind}"
+    if not fault and key == "sampling":
+        fault = sampling_fault(value)
+    if fault:
+        raise ParameterError(f"{path}: {key}", fault)
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -99,17 +102,10 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
-def _is_sampling(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    kinds = (str, int, float, bool, list)
-    return all(isinstance(one, kinds) for one in cast("dict[str, object]", value).values())
-
-
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "system": ("text", lambda value: isinstance(value, str)),
     "slot": ("the name of a model slot", lambda value: isinstance(value, str) and bool(value)),
     "reply": ("a number of tokens from 1", _is_whole),
-    "sampling": ("a table of numbers and texts", _is_sampling),
+    "sampling": ("a table", lambda value: isinstance(value, dict)),
     "plugins": ("a list of plugin ids", _is_names),
 }
