@@ -203,7 +203,11 @@ def test_a_home_that_is_no_folder_is_named_with_a_cure(
 
 def test_a_home_that_may_not_be_used_is_named_with_a_cure(tk: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != home and allowed(path, mode))
+
+    def access(path: str | Path, mode: int) -> bool:
+        return Path(path) != home and allowed(path, mode)
+
+    monkeypatch.setattr(os, "access", access)
 
     outcome = tk("status")
 

@@ -64,7 +64,11 @@ class CutAsItCloses:
 def test_a_draft_that_was_cut_is_never_published(
     path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, by: int
 ) -> None:
-    monkeypatch.setattr(create, "connect", lambda draft, **_: CutAsItCloses(draft, by))
+    def connect_and_cut(draft: Path, *, synchronous: str) -> CutAsItCloses:
+        assert synchronous == "OFF"
+        return CutAsItCloses(draft, by)
+
+    monkeypatch.setattr(create, "connect", connect_and_cut)
 
     with pytest.raises(StoreUnusable):
         Database.open(path, clock=clock)

@@ -8,8 +8,9 @@ from typing import Any, cast
 from talekeeper.manifest.declared import SearchTable
 from talekeeper.search.manner import manner
 from talekeeper.search.passage import Kind, Passage
+from talekeeper.story.counting import terms_of
 from talekeeper.story.views import ROOT, Draft, Message, Record
-from talekeeper.text import Terms, date_words, digest, document_terms
+from talekeeper.text import Terms, date_words, digest
 
 _NO_TERMS = Terms({}, 0)
 
@@ -23,7 +24,14 @@ def draft_terms(message: Message | Draft) -> Terms:
     """The text's with what else it is found by: caption, speaker, date. None for what is never indexed."""
     if not _is_told(message):
         return _NO_TERMS
-    return document_terms(message.text, message.caption, message.speaker, date_words(message.time or ""))
+    return terms_of(*message_texts(message))
+
+
+def message_texts(message: Message | Draft) -> tuple[str, ...]:
+    """What is counted of it; empty for what is never indexed."""
+    if not _is_told(message):
+        return ()
+    return message.text, message.caption, message.speaker, date_words(message.time or "")
 
 
 def _is_told(message: Message | Draft) -> bool:
@@ -51,14 +59,13 @@ def record_passage(record: Record, table: SearchTable) -> Passage | None:
 
     At the root such a mark would hide nothing that is left in the index, so there is none.
     """
-    hidden = record.withdrawn or (table.when is not None and _property(record, table.when) is False)
+    hidden = record.withdrawn or (table.when is not None and _property(record.value, table.when) is False)
     if hidden and record.coordinate == ROOT:
         return None
     terms, text = _NO_TERMS, ""
     if not hidden:
-        text = "\n".join(_strings(record, *table.text))
-        dates = [date_words(time) for time in _strings(record, table.time)]
-        terms = document_terms(text, *_strings(record, table.title, table.tags, table.speaker), *dates)
+        text, *others = record_texts(record.value, table)
+        terms = terms_of(text, *others)
     return Passage(
         kind=Kind.RECORD,
         plugin=record.plugin,
@@ -75,15 +82,21 @@ def record_passage(record: Record, table: SearchTable) -> Passage | None:
     )
 
 
-def _property(record: Record, name: str) -> Any:
-    value = cast("Mapping[str, Any]", record.value)
-    return value.get(name)
+def record_texts(value: object, table: SearchTable) -> tuple[str, ...]:
+    """What is counted of a record, the text first."""
+    text = "\n".join(_strings(value, *table.text))
+    dates = [date_words(time) for time in _strings(value, table.time)]
+    return text, *_strings(value, table.title, table.tags, table.speaker), *dates
 
 
-def _strings(record: Record, *properties: str | None) -> list[str]:
+def _property(value: object, name: str) -> Any:
+    return cast("Mapping[str, Any]", value).get(name)
+
+
+def _strings(value: object, *properties: str | None) -> list[str]:
     found: list[str] = []
     for name in properties:
-        item = None if name is None else _property(record, name)
+        item = None if name is None else _property(value, name)
         several = cast("list[object]", item) if isinstance(item, list) else [item]
         found.extend(part for part in several if isinstance(part, str))
     return found

@@ -8,7 +8,9 @@ given.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import partial
 
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
@@ -16,8 +18,10 @@ from talekeeper.manifest.declared import Namespace
 from talekeeper.search.passage import Kind
 from talekeeper.story import reading, rewriting
 from talekeeper.story.core import Core
+from talekeeper.story.counting import counted
 from talekeeper.story.ledger import reopen
 from talekeeper.story.names import check_name
+from talekeeper.story.passages import record_texts
 from talekeeper.story.reading import BLANK, IN_NAMESPACE, Order, Page
 from talekeeper.story.validation import check_value
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session
@@ -87,7 +91,8 @@ class Records:
                 make_room(self._core, tx, place)
             return write_version(self._core, tx, place, Version(key, document, derived=derived), before)
 
-        return self._core.write(put, tx, "put a record")
+        with counted(_texts(namespace, document)):
+            return self._core.write(put, tx, "put a record")
 
     def add(  # noqa: PLR0913 - each is a column of the record, and all but three have a default
         self,
@@ -117,7 +122,8 @@ class Records:
             make_room(self._core, tx, place)
             return write_version(self._core, tx, place, Version(made, document, derived=derived, dedupe=digest), None)
 
-        return self._core.write(add, tx, "add a record")
+        with counted(_texts(namespace, document)):
+            return self._core.write(add, tx, "add a record")
 
     def withdraw(
         self,
@@ -170,7 +176,9 @@ class Records:
             make_room(self._core, tx, place)
             return write_version(self._core, tx, place, Version(key, dumps(said.value, namespace.path)), said)
 
-        return self._core.write(restore, tx, "restore a record")
+        before = None if tx is not None else self._core.db.read(partial(_said_at, namespace, scope, at, key))
+        with counted(() if before is None else _texts(namespace, before)):
+            return self._core.write(restore, tx, "restore a record")
 
     def forget(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> int:
         """Blanks every version for good and gives their number; raises `NotFound`.
@@ -262,3 +270,13 @@ class Records:
         if found is None or found.withdrawn:
             raise NotFound(f"there is no record {key!r}", where=place.namespace.path)
         return found
+
+
+def _texts(namespace: Namespace, document: str) -> tuple[str, ...]:
+    """What will be counted of the value, unless the workspace still has another search table."""
+    return () if namespace.search is None else record_texts(json.loads(document), namespace.search)
+
+
+def _said_at(namespace: Namespace, scope: Scope, at: Coordinate | None, key: str, tx: Tx) -> str | None:
+    said = reading.last_said(tx, namespace, scope, at, key)
+    return None if said is None else dumps(said.value, namespace.path)

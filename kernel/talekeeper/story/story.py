@@ -7,6 +7,7 @@ that are left out are the session's head.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,9 +31,11 @@ from talekeeper.story import (
     upkeep,
 )
 from talekeeper.story.core import Core
+from talekeeper.story.counting import counted
 from talekeeper.story.jobs import Jobs
 from talekeeper.story.maintenance import IndexFault
 from talekeeper.story.names import check_line, check_name
+from talekeeper.story.passages import message_texts
 from talekeeper.story.records import Records
 from talekeeper.story.told import Told
 from talekeeper.story.views import (
@@ -243,9 +246,10 @@ class Story:
     def edit(self, address: Address, message_id: str, text: str, *, tx: Tx | None = None) -> Message:
         """Gives the message a new text; `texts` keeps the old one, and what was derived from it is followed up."""
         check_text(text, "text")
-        return self._core.write(
-            lambda tx: changes.edit(self._core, tx, address, message_id, text), tx, "edit a message"
-        )
+        with counted(() if tx is not None else self._texts(address, message_id, text)):
+            return self._core.write(
+                lambda tx: changes.edit(self._core, tx, address, message_id, text), tx, "edit a message"
+            )
 
     def hide(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
         """Takes the message out of prompts and search; the story keeps it."""
@@ -255,9 +259,10 @@ class Story:
 
     def unhide(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
         """Puts a hidden message back."""
-        return self._core.write(
-            lambda tx: changes.hide(self._core, tx, address, message_id, hidden=False), tx, "unhide a message"
-        )
+        with counted(() if tx is not None else self._texts(address, message_id)):
+            return self._core.write(
+                lambda tx: changes.hide(self._core, tx, address, message_id, hidden=False), tx, "unhide a message"
+            )
 
     def delete(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
         """Takes the message out of the story; its text stays until it is purged."""
@@ -418,6 +423,11 @@ class Story:
             maintenance.mend(self._core, each)
             if progress is not None:
                 progress(done, len(every))
+
+    def _texts(self, address: Address, message_id: str, text: str | None = None) -> tuple[str, ...]:
+        """What will be counted of the message as it is, or with another text."""
+        message = self.message(address, message_id)
+        return message_texts(message if text is None else replace(message, text=text))
 
     def _scopes(self, scope: Address | Scope | None) -> list[Scope]:
         if isinstance(scope, Address):

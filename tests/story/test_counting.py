@@ -1,0 +1,63 @@
+"""The terms of a text are counted while nobody waits: before the write that stores them is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from talekeeper.db import guard
+from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.story import Address, Message, Scope, Story, counting
+from talekeeper.text import Terms, document_terms
+
+NAMESPACE = Namespace("lore", "entries", search=SearchTable(text=("body",), title="name", time="when"))
+VALUE = {"body": "a long text about silver", "name": "Silver", "when": "2024-05-08"}
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Texts that are counted while a write is open."""
+    seen: list[tuple[str, ...]] = []
+
+    def watched(*texts: str) -> Terms:
+        if guard._open_write.get():  # pyright: ignore[reportPrivateUsage]
+            seen.append(texts)
+        return document_terms(*texts)
+
+    monkeypatch.setattr(counting, "document_terms", watched)
+    return seen
+
+
+def test_messages_are_counted_before_the_write(
+    story: Story, address: Address, say: Callable[..., list[Message]], inside: list[tuple[str, ...]]
+) -> None:
+    (message,) = say("a bridge of silver")
+
+    story.edit(address, message.id, "a bridge of gold")
+    story.hide(address, message.id)
+    story.unhide(address, message.id)
+
+    assert inside == []
+    assert story.check_index() == []
+
+
+@pytest.mark.parametrize("person", [True, False])
+def test_records_are_counted_before_the_write(
+    story: Story, scope: Scope, inside: list[tuple[str, ...]], *, person: bool
+) -> None:
+    story.records.put(NAMESPACE, scope, "k", VALUE, person=person)
+    story.records.put(NAMESPACE, scope, "k", {**VALUE, "body": "another"}, person=person)
+    story.records.add(NAMESPACE, scope, VALUE, person=person)
+    story.records.withdraw(NAMESPACE, scope, "k", person=person)
+    story.records.restore(NAMESPACE, scope, "k", person=person)
+
+    assert inside == []
+    assert story.check_index() == []
+
+
+def test_a_workspace_with_another_search_table_is_counted_by_that(story: Story, scope: Scope) -> None:
+    story.declare(scope.workspace, Namespace("lore", "entries", search=SearchTable(text=("name",))))
+
+    story.records.put(NAMESPACE, scope, "k", VALUE)
+
+    assert story.check_index() == []
