@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from talekeeper.db import Database, Tx
+from talekeeper.errors import StoreUnusable
 from talekeeper.manifest.declared import Namespace, SearchTable
 from talekeeper.search import Index, Kind, PartScope, Query, Source
 from talekeeper.story import Address, Message, Scope, Story
@@ -214,3 +215,22 @@ def test_what_an_older_tokeniser_wrote_is_rebuilt_by_maintenance(
 
     assert db.read(lambda tx: tx.rows("SELECT 1 FROM tail WHERE tokens = 'an older one'")) == []
     assert story.check_index() == []
+
+
+@pytest.mark.parametrize("column", ["plugins", "settings"])
+def test_a_stored_document_that_changed_on_the_disk_is_damage(
+    story: Story, db: Database, address: Address, column: str
+) -> None:
+    db.write(lambda tx: tx.run(f"UPDATE session SET {column} = '{{'"), name="damage")  # noqa: S608 -- from above
+
+    with pytest.raises(StoreUnusable, match="the database is damaged"):
+        story.session(address)
+
+
+def test_a_record_that_changed_on_the_disk_is_damage(story: Story, db: Database, scope: Scope) -> None:
+    namespace = Namespace("lore", "entries")
+    story.records.put(namespace, scope, "k", {"body": "silver"})
+    db.write(lambda tx: tx.run("UPDATE record SET value = '{'"), name="damage")
+
+    with pytest.raises(StoreUnusable, match="the database is damaged"):
+        story.records.get(namespace, scope, "k")

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, cast
 
+from talekeeper.db.faults import undecodable
 from talekeeper.errors import ParameterError
 from talekeeper.text import check_text
 
@@ -34,6 +35,14 @@ def loads(text: str, field: str) -> Any:
         return _plain(parse(text), field, 0)
     except NotJson as fault:
         raise ParameterError(field, str(fault)) from fault
+
+
+def stored(text: str) -> Any:
+    """Reads a document that `dumps` made and a table kept; one that changed on the disk is reported as damage."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise undecodable() from error
 
 
 class NotJson(ValueError):

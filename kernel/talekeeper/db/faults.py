@@ -8,7 +8,7 @@ from pathlib import Path
 from talekeeper.errors import Busy, Conflict, StoreError, StoreUnusable
 
 _PRIMARY = 0xFF  # extended result codes keep the primary code in their low byte
-_UNDECODABLE = "Could not decode to UTF-8"
+_UNDECODABLE = "Could not decode"
 _RESTORE = "restore a backup, or ask 'talekeeper doctor' what can still be read"
 
 _UNUSABLE: dict[int, tuple[str, str]] = {
@@ -55,8 +55,8 @@ def explain(error: sqlite3.Error, path: Path) -> StoreError | None:
 
 
 def undecodable() -> sqlite3.DatabaseError:
-    """For a text that is not UTF-8: only valid UTF-8 is ever stored, so the file has changed since."""
-    return sqlite3.DatabaseError(_UNDECODABLE)
+    """For a text that is not UTF-8 or not JSON: only such is stored where it is read, so the file has changed since."""
+    return sqlite3.DatabaseError(f"{_UNDECODABLE} what is stored")
 
 
 def _code(error: sqlite3.Error) -> int:

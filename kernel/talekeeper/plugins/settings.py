@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from talekeeper.db import Tx
+from talekeeper.db import Tx, stored
 from talekeeper.db.canonical import MAX_INTEGER
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import PluginManifest
@@ -64,7 +64,7 @@ def _stored(tx: Tx, plugin: str, workspace: str, session: str) -> dict[str, Any]
         " ORDER BY workspace <> '', session <> ''",
         (plugin, workspace, session),
     )
-    return {name: json.loads(value) for name, value in rows}
+    return {name: stored(value) for name, value in rows}
 
 
 def _misfit(entry: Mapping[str, Any], value: Any) -> str:

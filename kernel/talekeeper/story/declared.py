@@ -6,10 +6,9 @@ counts, and `upkeep` brings the passages written before to it.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from talekeeper.db import Tx, dumps
+from talekeeper.db import Tx, dumps, stored
 from talekeeper.manifest.declared import Namespace, SearchTable
 from talekeeper.story import upkeep
 from talekeeper.story.core import Core
@@ -78,6 +77,6 @@ def _document(table: SearchTable | None) -> str:
 def _parse(document: str) -> SearchTable | None:
     if not document:
         return None
-    stored: dict[str, Any] = json.loads(document)
-    stored["text"] = tuple(stored["text"])
-    return SearchTable(**stored)
+    entries: dict[str, Any] = stored(document)
+    entries["text"] = tuple(entries["text"])
+    return SearchTable(**entries)

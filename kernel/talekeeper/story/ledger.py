@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from talekeeper.clock import iso
-from talekeeper.db import Lease, Row, Tx, dumps
+from talekeeper.db import Lease, Row, Tx, dumps, stored
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import line_to, place_on
@@ -321,7 +320,7 @@ def _view(row: Row) -> Job:
         covered=None if row[9] is None else (row[9], row[10]),
         reason=row[11],
         not_before=row[12],
-        details=json.loads(row[13]),
+        details=stored(row[13]),
         created=row[14],
         updated=row[15],
     )

@@ -7,11 +7,10 @@ for nothing.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
-from talekeeper.db import Row, Tx
+from talekeeper.db import Row, Tx, stored
 from talekeeper.errors import NotFound
 from talekeeper.manifest.declared import Namespace
 from talekeeper.story.lineage import line_to
@@ -69,7 +68,7 @@ def view(row: Row) -> Record:
         key=row[5],
         revision=row[6],
         coordinate=Coordinate(row[7], row[8]),
-        value=json.loads(row[9]),
+        value=stored(row[9]),
         created=row[10],
         turn=row[11],
         turn_from=row[12],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from talekeeper.db import Row, Tx, dumps
+from talekeeper.db import Row, Tx, dumps, stored
 from talekeeper.errors import Conflict, NotFound
 from talekeeper.story.core import Core
 from talekeeper.story.names import check_line, check_name, check_workspace
@@ -147,8 +146,8 @@ def _view(row: Row) -> Session:
         owner=row[4],
         channel=row[5],
         locale=row[6],
-        plugins=tuple(json.loads(row[7])),
-        settings=json.loads(row[8]),
+        plugins=tuple(stored(row[7])),
+        settings=stored(row[8]),
         head=Coordinate(row[9], row[10]),
         messages=row[11],
         branches=row[12],

@@ -6,11 +6,10 @@ turn. Every method takes part in the caller's transaction when `tx` is given.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from talekeeper.db import Row, Tx, dumps
+from talekeeper.db import Row, Tx, dumps, stored
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import line_to
 from talekeeper.story.views import Address, Coordinate, Decision, ModelUse, RecordUse
@@ -108,4 +107,4 @@ def _spent(use: ModelUse) -> tuple[object, ...]:
 
 
 def _decision(row: Row) -> Decision:
-    return Decision(row[0], row[1], Coordinate(row[2], row[3]), row[4], row[5], row[6], json.loads(row[7]))
+    return Decision(row[0], row[1], Coordinate(row[2], row[3]), row[4], row[5], row[6], stored(row[7]))
