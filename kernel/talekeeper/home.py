@@ -112,10 +112,19 @@ class Home:
             raise
         return home
 
-    def plugins_of_new_sessions(self, workspace: str) -> tuple[str, ...]:
-        """The plugins a session made now is to have: all that are enabled there."""
+    def plugins_of_new_sessions(self, workspace: str, preset: str = "") -> tuple[str, ...]:
+        """The plugins a session made now is to have: those its preset names, else all that are enabled there.
+
+        Raises `NotFound` for a preset that is not there, or names a plugin that is not.
+        """
         # Looking at the plugins is what enables the bundled ones in a new home.
         self.host.roster(workspace)
+        if preset:
+            from talekeeper.turn import preset as read  # noqa: PLC0415 - most commands know no preset
+
+            named = read(self.folder, workspace, preset).plugins
+            if named is not None:
+                return tuple(sorted({self.host.plugin(name).id for name in named}))
         return self.host.enabled(workspace)
 
     # Models and turns

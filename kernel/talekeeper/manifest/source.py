@@ -53,10 +53,10 @@ class Source(NamedTuple):
     text: str
 
 
-def parse(raw: bytes) -> Source:
-    """Never raises: what is wrong with the bytes is in the findings."""
-    if len(raw) > SIZE_LIMIT:
-        message = f"the file has more than {SIZE_LIMIT:,} bytes"
+def parse(raw: bytes, limit: int = SIZE_LIMIT) -> Source:
+    """Never raises: what is wrong with the bytes, of which there may be `limit`, is in the findings."""
+    if len(raw) > limit:
+        message = f"the file has more than {limit:,} bytes"
         return _refused(Finding(codes.TOO_LARGE, (), message, span=Span(0, 0, 0)))
     text, encoding = _decode(raw)
     if encoding:
