@@ -138,7 +138,7 @@ def answered(passages: Sequence[Passage], at: int) -> float:
     """The share of a message that asks, where the next one is in another voice."""
     if not 0 <= at < len(passages) - 1:
         return 0
-    (share, voice), (_, next_voice) = (divmod(one.manner, 16) for one in passages[at : at + 2])
+    (share, voice), (_, next_voice) = (divmod(one.manner, 64) for one in passages[at : at + 2])
     return share / 3 if voice != next_voice else 0
 
 
@@ -263,7 +263,7 @@ class IndexMachine(RuleBasedStateMachine):
         self.serial += 1
         at = max(depth, FORKS[branch] + 1)
         key = f"{branch}-{at}"
-        terms, manner = document_terms(text), self.serial % 7 * 9
+        terms, manner = document_terms(text), self.serial % 4 * 64 + self.serial % 7 * 9
         passage = Passage(Kind.MESSAGE, "", "", key, branch, at, at // 2, terms, self.serial, manner=manner)
 
         def change(tx: Tx, index: Index, live: Live) -> Live:

@@ -33,15 +33,15 @@ def test_how_much_of_a_text_asks(text: str, thirds: int) -> None:
 
 
 @given(st.text(), st.text(), st.booleans())
-def test_a_manner_has_six_bits_and_stands_beside_the_marks_of_versions(text: str, who: str, is_player: bool) -> None:
+def test_a_manner_is_a_byte_and_kept_as_it_is(text: str, who: str, is_player: bool) -> None:
     made = manner(text, who, is_player=is_player)
 
-    assert 0 <= made < 64
-    assert flags_of(passage("m", text, 0, made)) == made * 4
+    assert 0 <= made < 256
+    assert flags_of(passage("m", text, 0, made)) == made
 
 
 def test_player_and_narrator_never_have_the_same_voice() -> None:
-    pairs = [[manner("?", name, is_player=is_player) * 4 for is_player in (True, False)] for name in "abcdefghij"]
+    pairs = [[manner("?", name, is_player=is_player) for is_player in (True, False)] for name in "abcdefghij"]
 
     assert all(answered(np.array(pair, np.uint8)).tolist() == [1, 0] for pair in pairs)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from talekeeper.search.arrays import Column, Positions
 
-PERSON = 1  # bits of `flags`
+PERSON = 1  # bits of a record's `flags`; a message's are its manner
 WITHDRAWN = 2
 LONGEST = 65_535  # tokens; a longer passage counts as this long
 

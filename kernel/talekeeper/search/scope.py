@@ -105,7 +105,7 @@ def make_scope(state: PartState, wish: Wanted) -> Scope:
     labels, weights = _by_source(state, wish.sources)
     labels *= (state.live & on_lineage(columns, dict(wish.upto))).view(np.uint8)
     _drop_beaten_versions(columns, labels)
-    labels[(columns.flags & WITHDRAWN) != 0] = OUTSIDE
+    labels[(labels == label_of(Kind.RECORD)) & ((columns.flags & WITHDRAWN) != 0)] = OUTSIDE
     _apply_turns(columns, labels, wish)
     return Scope(labels, columns, weights)
 
