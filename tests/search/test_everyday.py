@@ -46,3 +46,18 @@ def test_without_the_second_stage_they_count_nothing(ask: Ask) -> None:
 
     assert [hit.key for hit in hits] == ["m1", "m0"]
     assert {row.term for hit in hits for row in hit.explanation} == {"lamp"}
+
+
+def test_records_are_ranked_beside_messages_without_them(
+    db: Database, index: Index, part: int, message: Callable[..., Passage], record: Callable[..., Passage]
+) -> None:
+    told = [message("Where is the lamp?", 0), record("The lamp is where she left it.", "lamp")]
+    db.write(lambda tx: [index.add(tx, part, one) for one in told], name="tell")
+    query = Query(
+        ("Where is the lamp?",), (PartScope(part, {0: 9}),), (Source(), Source("lore", "entries")), explain=True
+    )
+
+    hits = db.read(lambda tx: index.search(tx, query)).hits
+
+    explained = {hit.key: {row.term for row in hit.explanation} for hit in hits}
+    assert explained == {"m0": {"lamp", "where", "be", "the"}, "lamp": {"lamp"}}

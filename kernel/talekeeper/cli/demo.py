@@ -62,7 +62,7 @@ def _show(story: BundledStory, told: Told, asked: Sequence[Asked]) -> None:
 
 def _borrowed(one: Asked) -> float:
     """How much the neighbours had to do with the first result: the one worth explaining."""
-    return sum(term.near_tf for term in one.answer.results[0].why) if one.answer.results else -1
+    return sum(term.near_tf * term.idf for term in one.answer.results[0].why) if one.answer.results else -1
 
 
 def _explain(one: Asked) -> None:

@@ -62,7 +62,7 @@ def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistic
     unsettled = postings.unsettled
     if len(unsettled):
         asked = set(terms)
-        idfs = np.array([statistics.idf[one] * (one in asked) for one in unsettled.terms], np.float32)
+        idfs = np.array([statistics.idf[one] if one in asked else 0.0 for one in unsettled.terms], np.float32)
         gains = worth(unsettled.tfs, lengths.take(unsettled.positions), statistics.average, k1, b)
         np.add.at(scores, unsettled.positions, gains * idfs.take(unsettled.which))
     return Rough(scores, ratio if is_near else 1.0)

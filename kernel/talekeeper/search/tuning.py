@@ -33,7 +33,7 @@ class Tuning:
     lend_lengths: bool = True
     """Whether lengths are lent like words, so that long neighbours are no advantage."""
     asking: float = 0.2
-    """What a message loses that only asks and is answered by somebody else; 0.15 to 0.3 do the same within .003."""
+    """What a message loses that only asks and is answered by somebody else; .15 to .3 differ by noise."""
     answering: float = 0.3
     """How much more such a message lends to the one that answers it."""
     everyday: float = 0.2
