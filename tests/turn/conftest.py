@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.context import Services
-from talekeeper.db import Database, Leases
+from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
 from talekeeper.manifest.declared import Namespace
 from talekeeper.models import NARRATOR, Models, Slot, TimeLimits
@@ -33,6 +33,8 @@ SCHEMA = {
 }
 LIMITS = TimeLimits(connect=20.0, first=20.0, between=20.0, total=60.0)
 SLOT = Slot(NARRATOR, BaseUrl("http", "127.0.0.1", 9, "/v1"), model="m", network="loopback", limits=LIMITS, retries=0)
+
+TABLES = ("message", "record", "use", "usage", "decision", "job")
 
 Script = Iterable[Step] | Callable[[Recorded], Step]
 
@@ -80,6 +82,14 @@ class Stage:
         """The messages of a question the narrator was asked."""
         messages: list[dict[str, Any]] = self.model.requests[number].body["messages"]
         return messages
+
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has that a turn writes to."""
+
+        def count(tx: Tx) -> dict[str, int]:
+            return {table: tx.rows(f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}  # noqa: S608
+
+        return self.story.read(count)
 
     def namespace(self, plugin: str) -> Namespace:
         return self.services.host.namespace(f"{plugin}/facts")
@@ -174,4 +184,46 @@ RECALL_CODE = """
 def recalling(stage: Stage) -> Stage:
     """A stage whose plugin `memo` shows all of its facts after the history."""
     stage.plug("memo", RECALL_CODE, RECALL)
+    return stage
+
+
+WHOLE_CODE = """
+    def recalled(ctx, turn):
+        return [Line(one.value["text"], id=one.key, source="facts") for one in ctx.data["facts"].list()]
+
+    def keep(ctx, arguments):
+        with ctx.data.batch() as batch:
+            batch.add("facts", {"text": "kept"}, dedupe="kept")
+
+    def extract(ctx, job):
+        return JobResult(did_work=False)
+
+    @hookimpl
+    def talekeeper_register(registry):
+        registry.prompt("recalled", recalled)
+        registry.tool("keep", keep)
+        registry.job("extract", extract)
+"""
+WHOLE = """
+    [[contributes.prompt]]
+    id = "recalled"
+    position = "after-history"
+    budget = 2000
+
+    [[contributes.tools]]
+    name = "keep"
+    description = "Keeps a fact for later use."
+    effects = "write"
+
+    [[contributes.jobs]]
+    id = "extract"
+    on = "turn-committed"
+"""
+
+
+@pytest.fixture
+def whole(stage: Stage) -> Stage:
+    """A stage on which a turn writes to every table there is."""
+    stage.plug("memo", WHOLE_CODE, WHOLE)
+    stage.fact("memo", "lamp", "The lamp is cracked.")
     return stage

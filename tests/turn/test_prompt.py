@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
+from talekeeper.db import Tx
 from talekeeper.errors import NotFound
 from talekeeper.story import Draft
 from talekeeper.testing import ScriptedServer, call_tool, overflow, say
@@ -190,7 +191,11 @@ def test_an_owners_records_are_shown_to_nobody_else(stage: Stage) -> None:
     stage.services.host.look_again()
     stage.play("One.")
     shown = stage.prompt()[0]["content"]
-    stage.story.write(lambda tx: tx.run("UPDATE session SET channel = 'discord' WHERE workspace = 'w'"), name="move")
+
+    def move(tx: Tx) -> None:
+        tx.run("UPDATE session SET channel = 'discord' WHERE workspace = 'w'")
+
+    stage.story.write(move, name="move")
 
     stage.play("Two.")
 
@@ -266,6 +271,10 @@ def shown(stage: Stage) -> str:
     return json.dumps([[one.plugin, one.text, one.document] for one in dry.decided], sort_keys=True)
 
 
+def values(tx: Tx) -> set[str]:
+    return {str(value) for (value,) in tx.rows("SELECT value FROM record")}
+
+
 @effort(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(ACTS, ACTS)
 def test_going_away_and_coming_back_restores_the_prompt_exactly(
@@ -281,7 +290,7 @@ def test_going_away_and_coming_back_restores_the_prompt_exactly(
 
     for number, name in enumerate(after, start=100):
         act(stage, name, number)
-    everywhere = stage.story.read(lambda tx: {row[0] for row in tx.rows("SELECT value FROM record")})
+    everywhere: set[str] = stage.story.read(values)
     stage.story.go(stage.address, there)
 
     assert shown(stage) == here

@@ -338,7 +338,7 @@ def test_a_gullible_narrator_without_tools_is_held_as_well(tooled: Stage) -> Non
 
     def obey(request: Recorded) -> Step:
         refused = "not be" in request.prompt or "nobody is there" in request.prompt
-        told = {"action": "narrate", "text": "x"} if refused else {"action": "delete", "arguments": {}}
+        told: dict[str, Any] = {"action": "narrate", "text": "x"} if refused else {"action": "delete", "arguments": {}}
         return say_json(told)
 
     result = tooled.narrator(obey, tools=False).turn(tooled.address, "Go.")

@@ -11,10 +11,10 @@ from talekeeper.context.lifetime import Lifetime
 from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.services import Services
 from talekeeper.errors import NotFound, ParameterError, PluginError
+from talekeeper.manifest.disagreement import misfit
 from talekeeper.plugins import Call, Plugin, State
 from talekeeper.plugins.frozen import frozen, plain
 from talekeeper.story import Address
-from talekeeper.story.validation import misfit
 
 
 def run_command(services: Services, address: Address, path: str, arguments: Mapping[str, Any]) -> Any:

@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from talekeeper.manifest import Namespace, read_manifest
+from talekeeper.manifest.announced import installed
 from talekeeper.manifest.present import as_text
 from talekeeper.manifest.targets import report
 from talekeeper.plugins.border import Answer, Json, Record
-from talekeeper.plugins.discovery import discover, installed
+from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.project import MANIFEST
 from talekeeper.testing.host import Host
 from talekeeper.text import query_terms

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, cast
+from typing import Any, Literal, Self, cast
 
 from talekeeper.clock import FixedClock
 from talekeeper.context import Imported, Services, import_lore, question, run_command
@@ -18,11 +18,11 @@ from talekeeper.db import Database, Leases
 from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
+from talekeeper.manifest.announced import installed
 from talekeeper.models import NO_MODELS, Cancel, ChatModel, ModelSource
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Switches
 from talekeeper.plugins.border import Answer, Json, MessageView, Record
-from talekeeper.plugins.discovery import installed
 from talekeeper.plugins.protocols import SessionView
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Job, Story, scope_of
@@ -247,7 +247,7 @@ class Host:
 
 
 def _model(narrator: ChatModel | Script) -> ChatModel:
-    return cast("ChatModel", narrator) if hasattr(narrator, "stream") else ScriptedNarrator(cast("Script", narrator))
+    return cast("ChatModel", narrator) if hasattr(narrator, "stream") else ScriptedNarrator(cast("Any", narrator))
 
 
 def _refuse_rubbish(plugin: object) -> None:

@@ -1,7 +1,7 @@
-"""Narrators for tests: models that answer from a script, in the process, with the steps a scripted server takes.
+"""Narrators for tests: models that answer from a script, in the process, with the steps of a scripted server.
 
-The gullible narrator does whatever it is told, by anybody: each `DO tool({…})` found anywhere in a prompt becomes a call
-of that tool. The kernel has to stay safe with it.
+The gullible narrator does whatever it is told by anybody: each `DO tool({…})` found anywhere in a prompt becomes a call
+call of that tool. The kernel has to stay safe with it.
 """
 
 from __future__ import annotations
@@ -110,11 +110,9 @@ def gullible_narrator(request: Recorded) -> Step:
     An order is `DO tool({"key": …})`, `DO tool()` or `DO tool(*)`; what a tool gave is obeyed as well. The same order
     is carried out once.
     """
-    done = {
-        (str(call["function"]["name"]), str(call["function"]["arguments"]))
-        for message in request.body.get("messages", [])
-        for call in message.get("tool_calls") or []
-    }
+    messages: list[dict[str, Any]] = request.body.get("messages", [])
+    calls: list[dict[str, Any]] = [call for message in messages for call in message.get("tool_calls") or ()]
+    done = {(str(call["function"]["name"]), str(call["function"]["arguments"])) for call in calls}
     orders = [order for order in dict.fromkeys(_orders(_unescaped(request.prompt))) if order not in done]
     if orders and request.body.get("tools"):
         return call_tool(*orders[0])

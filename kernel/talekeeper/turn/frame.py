@@ -135,7 +135,7 @@ def _shortened(line: Line, text: str, room: Room) -> str:
 
 
 @cache
-def _unseen() -> regex.Pattern[str]:
+def _unseen() -> regex.Pattern:
     """Everything that draws nothing: control, format, half surrogates, and letters and marks without a glyph."""
     import regex  # noqa: PLC0415 - English needs none of it
 

@@ -68,7 +68,7 @@ def _read(path: Path, name: str) -> Preset:
     try:
         with path.open("rb") as file:
             raw = file.read(_LIMIT + 1)
-        document = tomli.loads(raw.decode("utf-8"))
+        document: dict[str, Any] = tomli.loads(raw.decode("utf-8"))
     except tomli.TOMLDecodeError as error:
         raise InputError(f"the preset is not TOML: {error}", where=str(path), cure="mend this line") from error
     except OSError as error:
@@ -91,7 +91,7 @@ def _value(path: Path, key: str, value: Any) -> Any:
         fault = sampling_fault(value)
     if fault:
         raise ParameterError(f"{path}: {key}", fault)
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(cast("list[str]", value)) if key == "plugins" else value
 
 
 def _is_names(value: object) -> bool:
