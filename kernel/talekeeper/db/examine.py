@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def readable(path: Path) -> dict[str, int]:
 
 
 @contextmanager
-def _untouched(path: Path) -> Iterator[sqlite3.Connection]:
+def _untouched(path: Path) -> Generator[sqlite3.Connection]:
     """Called immutable, a file is read without locks, and without the files SQLite would put beside it."""
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
