@@ -112,6 +112,10 @@ def _choices(choices: Any, _: _Fault) -> str:
     return f"must be one of {', '.join([*map(_json, choices[:_CHOICES]), *more])}"
 
 
+def _fixed(said: str) -> Callable[[Any, _Fault], str]:
+    return lambda _rule, _fault: said
+
+
 def _least(noun: str) -> Callable[[Any, _Fault], str]:
     return lambda least, _: f"must have at least {counted(least, noun)}"
 
@@ -145,13 +149,13 @@ _SENTENCES: Mapping[str, Callable[[Any, _Fault], str]] = MappingProxyType(
         "exclusiveMinimum": lambda least, _: f"must be more than {quoted(least)}",
         "exclusiveMaximum": lambda most, _: f"must be less than {quoted(most)}",
         "multipleOf": lambda step, _: f"must be a multiple of {quoted(step)}",
-        "uniqueItems": lambda *_: "has an item twice",
-        "items": lambda *_: "has more items than the schema allows",
-        "unevaluatedItems": lambda *_: "has more items than the schema allows",
-        "contains": lambda *_: "has too few or too many of the items the schema asks for",
+        "uniqueItems": _fixed("has an item twice"),
+        "items": _fixed("has more items than the schema allows"),
+        "unevaluatedItems": _fixed("has more items than the schema allows"),
+        "contains": _fixed("has too few or too many of the items the schema asks for"),
         "anyOf": lambda choices, _: f"must fit one of {len(choices)} schemas, and fits none",
         "oneOf": _one,
-        "not": lambda *_: "is what the schema rules out",
+        "not": _fixed("is what the schema rules out"),
         "format": lambda name, _: f"must have the format {_json(name)}",
     }
 )
