@@ -15,7 +15,7 @@ from talekeeper.errors import Busy, StoreUnusable
 from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect, restore_archive, write_archive
 from talekeeper.exchange.archive import TABLES
 from talekeeper.manifest import Namespace, SearchTable
-from talekeeper.story import Address, Draft, Scope, Story
+from talekeeper.story import Address, Draft, ModelUse, Scope, Story
 
 # What is made anew from the rows, belongs to the home, or is of the moment.
 NOT_KEPT = {
@@ -46,10 +46,23 @@ def fill(story: Story) -> None:
         story.edit(address, messages[0].id, f"{name} asked anew")
         story.hide(address, messages[1].id)
         story.delete(address, messages[2].id)
+        turn_over(story, address)
         story.records.put(LORE, Scope("default", name), "by-hand", {"body": "a person wrote this"}, person=True)
         story.records.put(LORE, Scope("default", name), "gone", {"body": "to be forgotten"})
         story.records.forget(LORE, Scope("default", name), "gone")
     story.records.put(RULES, Scope("default"), "one", {"body": "no running"}, person=True)
+
+
+def turn_over(story: Story, address: Address) -> None:
+    """What a narrated turn leaves beside its messages."""
+    head = story.session(address).head
+
+    def told(tx: Tx) -> None:
+        story.told.show(address, head, 4, [("lore", "entries", "by-hand")], tx)
+        story.told.decide(address, head, 4, [("lore", "recalled", {"query": {"terms": ["bridge"]}})], tx)
+
+    story.write(told, name="tell")
+    story.told.spend(address, [ModelUse("narrator", "m", 10, 2, 4), ModelUse("extract", "m", None, None, 4, "lore")])
 
 
 def export(story: Story, *names: str) -> str:

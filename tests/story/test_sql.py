@@ -6,9 +6,12 @@ import re
 
 from talekeeper.db import Database, Leases
 from talekeeper.manifest.declared import Namespace
-from talekeeper.story import Address, Coordinate, Derived, Draft, Scope, Story
+from talekeeper.story import Address, Coordinate, Derived, Draft, ModelUse, Scope, Story
 
-TENANTS = ("session", "branch", "lineage", "message", "message_text", "record", "tally", "declared", "job", "lease")
+TENANTS = (
+    "session", "branch", "lineage", "message", "message_text", "record", "tally", "declared", "job", "lease",
+    "usage", "use", "decision",
+)  # fmt: skip
 # Asked of the whole home, and only these: what is due anywhere, and which workspaces there are.
 HOME_WIDE = ("FROM upkeep ORDER BY since", "FROM workspace WHERE deleting = 0 ORDER BY")
 
@@ -37,6 +40,12 @@ def live_through_everything(story: Story, leases: Leases, address: Address, fact
     story.records.add(facts, scope, {"text": "y"}, dedupe="d")
     story.records.list(facts, scope, after="k")
     story.records.forget(facts, scope, "k")
+    story.write(lambda tx: story.told.show(address, Coordinate(0, 1), 1, [("memory", "facts", "k")], tx), name="show")
+    story.write(lambda tx: story.told.decide(address, Coordinate(0, 1), 1, [("memory", "r", {})], tx), name="decide")
+    story.told.spend(address, [ModelUse("narrator", "m", 1, 1, 1)])
+    story.told.spent(address, turn=1)
+    story.told.uses(address, "memory", "facts")
+    story.told.decisions(address, 1)
     story.hide(address, messages[0].id)
     story.delete(address, messages[0].id)
     story.purge(address, [messages[0].id])

@@ -78,10 +78,10 @@ class Told:
         for plugin, segment, document in decided:
             ids.append(self._core.ids.new())
             tx.run(
-                f"INSERT INTO decision({_DECISION}, workspace, session) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO decision(workspace, session, {_DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(ids[-1], turn, at.branch, at.depth, plugin, segment, self._core.now()),
-                    *(dumps(document, "decision"), address.workspace, address.session),
+                    *(address.workspace, address.session, ids[-1], turn, at.branch, at.depth, plugin, segment),
+                    *(self._core.now(), dumps(document, "decision")),
                 ),
             )
         return ids

@@ -99,8 +99,6 @@ class Toolbox:
             self.scene.check()
             raise
         except TalekeeperError as fault:
-            if isinstance(fault, PermissionDenied):
-                self.scene.tell("denied", tool=call.name, reason=str(fault))
             return "", str(fault)
 
     def _checked(self, call: ToolCall, offer: Offer | None) -> str:
@@ -119,7 +117,7 @@ class Toolbox:
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         scene = self.scene
-        answer = memory_search.ask(
+        found = memory_search.ask(
             scene.services,
             scene.address,
             question(arguments),
@@ -127,21 +125,32 @@ class Toolbox:
             running_turn=scene.number,
             shown=self.prompt.shown,
         )
-        scene.tell("memory.search", dict(arguments), results=len(answer.results), searched=answer.searched)
-        return answer.as_json()
+        return found.as_json()
 
     def _permit(self, offer: Offer, plugin: Plugin, arguments: Mapping[str, Any]) -> None:
         because = self._taint()
         if offer.effects != "external" or not because:
             return
         asked = Approval(plugin.id, offer.told.name, offer.told.description, frozen(arguments), "; ".join(because))
-        if self.approve is None or not self.approve(asked):
+        if not self._allowed(asked):
             who = "nobody is there to allow it" if self.approve is None else "it was not allowed"
+            self.scene.tell("denied", dict(arguments), tool=asked.tool, what=f"{asked.because}; {who}")
             raise PermissionDenied(
                 f"the tool {offer.told.name} acts outside the story, and {'; '.join(because)}; {who}",
                 where=plugin.id,
                 plugin=plugin.id,
             )
+
+    def _allowed(self, asked: Approval) -> bool:
+        """A person may take any time to decide: it is not the tools'."""
+        if self.approve is None:
+            return False
+        self.scene.tell("tool.approval", tool=asked.tool, because=asked.because)
+        started = time.monotonic()
+        try:
+            return self.approve(asked)
+        finally:
+            self.seconds -= time.monotonic() - started
 
     def _taint(self) -> Sequence[str]:
         given = sorted({one.tool for one in self.done if not one.fault})
