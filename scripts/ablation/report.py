@@ -1,0 +1,44 @@
+"""Prints what each variant moves, in thousandths; the base as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from talekeeper.evaluate.score import Score
+
+COLUMNS = ("recall@10", "mrr")
+
+
+def print_table(figures: Mapping[str, Mapping[str, Score]]) -> None:
+    """A table for Markdown: variants down, sets across, recall@10 and MRR in each cell; last the mean of all sets."""
+    (base_name, base), *variants = figures.items()
+    print("| |", " | ".join(base), "| mean |")
+    print("|", " | ".join(["---"] * (len(base) + 2)), "|")
+    print(f"| {base_name} |", " | ".join([*(_whole(score) for score in base.values()), _mean(base)]), "|")
+    for name, sets in variants:
+        cells = [_moved(_values(sets[one]), _values(base[one])) for one in base]
+        cells.append(_moved(_means(sets), _means(base)))
+        print(f"| {name} |", " | ".join(cells), "|")
+
+
+def _values(score: Score) -> tuple[float, ...]:
+    return tuple(score.values[column] for column in COLUMNS)
+
+
+def _means(sets: Mapping[str, Score]) -> tuple[float, ...]:
+    """Every set weighs the same."""
+    rows = [_values(score) for score in sets.values()]
+    return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))
+
+
+def _whole(score: Score) -> str:
+    return " / ".join(f"{value:.3f}" for value in _values(score))
+
+
+def _mean(sets: Mapping[str, Score]) -> str:
+    return " / ".join(f"{value:.3f}" for value in _means(sets))
+
+
+def _moved(values: tuple[float, ...], base: tuple[float, ...]) -> str:
+    moved = [round(1000 * (value - before)) for value, before in zip(values, base, strict=True)]
+    return " / ".join(f"{one:+d}" if one else "0" for one in moved) if any(moved) else ""
