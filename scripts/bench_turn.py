@@ -90,11 +90,12 @@ def main() -> int:
         sessions = {name: fill(home, name, getattr(options, name), plugins) for name in ("short", "long")}
         for address in sessions.values():
             facts(home, address, options.facts)
-        narrator = Narrator(home.services, OneModel(ScriptedNarrator(answer)), home.leases)
+        model = ScriptedNarrator(answer)
+        narrator = Narrator(home.services, OneModel(model), home.leases)
         print(f"plugins: {', '.join(plugins) or 'none'}; {options.facts} facts; {options.turns} turns in each session")
         _compare(narrator, sessions, options.turns)
         if options.memory:
-            _watch(narrator, sessions["short"], options.memory)
+            _watch(narrator, model, sessions["short"], options.memory)
     return 0
 
 
@@ -115,12 +116,13 @@ def _compare(narrator: Narrator, sessions: dict[str, Address], turns: int) -> No
         print(f"{what}: {told}; long / short {medians['long'] / medians['short']:.2f}")
 
 
-def _watch(narrator: Narrator, address: Address, turns: int) -> None:
+def _watch(narrator: Narrator, model: ScriptedNarrator, address: Address, turns: int) -> None:
     tracemalloc.start()
     narrator.turn(address, "Mara begins.")
     first, _ = tracemalloc.get_traced_memory()
     for number in range(turns):
         narrator.turn(address, f"Mara goes on, {number}.")
+        model.requests.clear()
         if (number + 1) % (turns // 4 or 1) == 0:
             held, peak = tracemalloc.get_traced_memory()
             print(f"after {number + 1} turns: {(held - first) / 1e6:+.1f} MB held, peak {peak / 1e6:.1f} MB")

@@ -142,6 +142,13 @@ def test_after_a_tool_too_only_the_history_is_shortened(whole: Stage) -> None:
     assert len(whole.facts("memo")) == 2
 
 
+def test_what_a_store_cannot_hold_does_not_come_into_the_story(stage: Stage) -> None:
+    with ScriptedServer([say("a\0b \ud800 c\u2028d")]) as server:
+        stage.at_server(server).turn(stage.address, "Go.")
+
+    assert stage.told() == ["Go.", "ab \ufffd c\u2028d"]
+
+
 def test_a_prompt_that_is_too_long_twice_is_an_error(whole: Stage) -> None:
     with ScriptedServer([overflow(), overflow()]) as server, pytest.raises(ContextOverflow):
         whole.at_server(server).turn(whole.address, "Go.")

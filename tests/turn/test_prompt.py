@@ -79,6 +79,16 @@ def test_a_segments_budget_is_held_to_the_character(stage: Stage) -> None:
     assert 1234 - 80 < len(frame) <= 1234
 
 
+def test_a_chinese_story_has_its_segments_budgets_in_characters_whatever_its_locale(stage: Stage) -> None:
+    code = "    def full(ctx, turn):\n        return [Line('灯塔的灯在雾里闪着。') for _ in range(400)]\n"
+    plug(stage, code, ("full", "before-history", 1500, 1))
+
+    stage.play("我推开灯塔的门，往里面看。")
+
+    frame = stage.prompt()[0]["content"].rpartition("\n\n")[2]
+    assert 1500 - 80 < len(frame) <= 1500
+
+
 def test_segments_leave_half_of_a_small_context_to_the_story(stage: Stage) -> None:
     plug(stage, FILL, ("full", "system", 90_000, 1), ("seen", "system", 400, 2))
     chapters(stage, 100)

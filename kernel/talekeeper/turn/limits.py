@@ -23,8 +23,9 @@ ARGUMENT_BYTES = 64 * 1024
 SEGMENTS_SHARE = 0.5
 """The most of the context that segments may have reserved: what was just said matters more to a narrator."""
 
-SHRINK = 0.6
-"""What is left of the budget when the endpoint says that the prompt was too long: estimates are seldom that wrong."""
+SHRINK = 0.4
+"""What is left of the budget once the endpoint has said that the prompt was too long. Scripts such as Cyrillic and Thai
+take up to twice what is estimated, and local servers are often started with half the context a slot says."""
 
 CONTEXT = 8192
 REPLY = 1024

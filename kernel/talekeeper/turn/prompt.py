@@ -14,7 +14,7 @@ from talekeeper.context.pending import Pending
 from talekeeper.errors import ContextOverflow
 from talekeeper.models import ChatMessage
 from talekeeper.plugins.border import Considered, Line
-from talekeeper.text import estimate_tokens
+from talekeeper.text import estimate_tokens, token_quarters
 from talekeeper.turn.chat import chat
 from talekeeper.turn.frame import Framed, Room, framed
 from talekeeper.turn.history import History, cost, history
@@ -25,6 +25,7 @@ from talekeeper.turn.segments import Given, Segment, ask, segments
 
 _DENSE = ("zh", "ja", "ko")
 _PER_TOKEN = 4
+_LOOKED_AT = 8
 _UNTYPED = frozenset({"pasted", "imported", "tool"})
 _UNTYPED_WORD = {"pasted": "pasted", "imported": "imported", "tool": "a tool's"}
 
@@ -63,7 +64,8 @@ def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0)
     system, note = _fixed(scene)
     budget = int(scene.context * share) - beside - estimate_tokens(system) - estimate_tokens(note) - 4 * MESSAGE_TOKENS
     wanted = segments(scene)
-    reserved = [_reserved(segment, scene.session.locale) for segment in wanted]
+    dense = _density(scene) if wanted else 1
+    reserved = [-(segment.budget * dense // -_PER_TOKEN) for segment in wanted]
     kept = min(sum(reserved), int(max(0, budget) * SEGMENTS_SHARE))
     told = _history(scene, budget - kept)
     if told.tokens > budget:
@@ -92,9 +94,13 @@ def _fixed(scene: Scene) -> tuple[str, str]:
     return "\n\n".join(part for part in parts if part), voice.note and words.note + voice.note
 
 
-def _reserved(segment: Segment, locale: str) -> int:
-    dense = locale.lower().startswith(_DENSE)
-    return segment.budget if dense else -(-segment.budget // _PER_TOKEN)
+def _density(scene: Scene) -> int:
+    """Quarters of a token that a character takes, 1 to 4, as the story is written; before it begins, by the locale."""
+    story = scene.services.story
+    text = "".join(message.text for message in story.messages(scene.address, last=_LOOKED_AT, at=scene.at))
+    if not text.strip():
+        return _PER_TOKEN if scene.session.locale.lower().startswith(_DENSE) else 1
+    return max(1, round(token_quarters(text) / len(text)))
 
 
 def _rooms(wanted: Sequence[Segment], reserved: Sequence[int], tokens: int) -> list[Room]:
