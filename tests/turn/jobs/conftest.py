@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import textwrap
+import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,6 +145,19 @@ class Home:
         self.host.close()
         self.trace.close()
         self.db.close()
+
+
+@pytest.fixture(scope="session")
+def until() -> Callable[[Callable[[], bool]], None]:
+    """Waits for what another thread or process does; a minute without it is a failure and not for ever."""
+
+    def wait(happened: Callable[[], bool]) -> None:
+        end = time.monotonic() + 60
+        while not happened():
+            assert time.monotonic() < end, "it did not happen"
+            time.sleep(0.005)
+
+    return wait
 
 
 @pytest.fixture

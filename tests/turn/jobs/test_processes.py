@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from talekeeper.story import Draft
 from talekeeper.turn.jobs import JobRunner
 
 Start = Callable[..., Any]
+Until = Callable[[Callable[[], bool]], None]
 WORKING = Path(__file__).with_name("working.py")
 
 NOTE = """
@@ -25,6 +25,7 @@ with ctx.data.batch() as batch:
 return JobResult(covered=job.range)
 """
 SLOW_ONCE = """
+import time
 from pathlib import Path
 flag = Path(ctx.session.title)
 with ctx.data.batch() as batch:
@@ -33,6 +34,7 @@ if not flag.exists():
     flag.touch()
     while True:
         ctx.check()
+        time.sleep(0.01)
 with ctx.data.batch() as batch:
     batch.add("notes", {"text": f"after {job.attempt}"}, dedupe="after")
 return JobResult()
@@ -44,17 +46,12 @@ def working(folder: Path, *sessions: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def wait_for(flag: Path) -> None:
-    while not flag.exists():
-        time.sleep(0.01)
-
-
-def test_a_job_whose_process_was_killed_is_taken_up(start: Start, tmp_path: Path) -> None:
+def test_a_job_whose_process_was_killed_is_taken_up(start: Start, until: Until, tmp_path: Path) -> None:
     home = start({"slow": SLOW_ONCE})
     home.story.rename_session(home.address(), str(tmp_path / "flag"))
     home.turn("ask", "tell")
     process = working(tmp_path, "s")
-    wait_for(tmp_path / "flag")
+    until((tmp_path / "flag").exists)
 
     process.kill()
     process.communicate()
@@ -125,13 +122,13 @@ def test_a_zombie_is_refused(start: Start, tmp_path: Path) -> None:
     assert home.story.jobs.unrecorded == []
 
 
-def test_a_session_deleted_under_its_job_leaves_nothing(start: Start, tmp_path: Path) -> None:
+def test_a_session_deleted_under_its_job_leaves_nothing(start: Start, until: Until, tmp_path: Path) -> None:
     home = start({"slow": SLOW_ONCE})
     home.story.rename_session(home.address(), str(tmp_path / "flag"))
     home.turn("ask", "tell")
     home.story.append(home.address("other"), [Draft("player", "x")])
     process = working(tmp_path, "s")
-    wait_for(tmp_path / "flag")
+    until((tmp_path / "flag").exists)
 
     home.story.delete_session(home.address())
     process.kill()

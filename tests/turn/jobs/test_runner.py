@@ -12,6 +12,7 @@ from talekeeper.errors import Busy, NotFound, PluginError, StoreUnusable
 from talekeeper.story import Draft, Job, JobState
 
 Start = Callable[..., Any]
+Until = Callable[[Callable[[], bool]], None]
 
 NOTE = """
 with ctx.data.batch() as batch:
@@ -264,7 +265,7 @@ def test_an_interrupted_job_is_put_back_as_if_it_had_not_begun(start: Start, mon
     assert home.run() == ["note succeeded"]
 
 
-def test_only_one_runs_the_jobs_of_a_session(start: Start, open_home: Callable[..., Any]) -> None:
+def test_only_one_runs_the_jobs_of_a_session(start: Start, until: Until, open_home: Callable[..., Any]) -> None:
     body = """
     from pathlib import Path
     Path(ctx.session.title).touch()
@@ -280,8 +281,7 @@ def test_only_one_runs_the_jobs_of_a_session(start: Start, open_home: Callable[.
 
     thread = threading.Thread(target=home.run)
     thread.start()
-    while not flag.exists():
-        pass
+    until(flag.exists)
     with pytest.raises(Busy, match="'jobs:s' is held by process"):
         other.run()
     (home.folder / "flag.go").touch()

@@ -14,6 +14,7 @@ from talekeeper.errors import NotFound
 from talekeeper.story import Coordinate, Message, Scope
 
 Start = Callable[..., Any]
+Until = Callable[[Callable[[], bool]], None]
 
 NOTE = """
 with ctx.data.batch() as batch:
@@ -169,8 +170,11 @@ def test_hidden_messages_are_not_shown_to_jobs(start: Start) -> None:
 
 
 @pytest.mark.parametrize("new", ["b0 otherwise", None], ids=["edited", "deleted"])
-def test_a_job_whose_story_changes_under_it_begins_again(start: Start, tmp_path: Path, new: str | None) -> None:
+def test_a_job_whose_story_changes_under_it_begins_again(
+    start: Start, until: Until, tmp_path: Path, new: str | None
+) -> None:
     body = """
+    import time
     from pathlib import Path
     texts = [message.text for message in job.messages()]
     flag = Path(ctx.session.title)
@@ -178,6 +182,7 @@ def test_a_job_whose_story_changes_under_it_begins_again(start: Start, tmp_path:
         flag.touch()
         while not flag.with_name("go").exists():
             ctx.check()
+            time.sleep(0.01)
     with ctx.data.batch() as batch:
         batch.put("notes", "all", {"text": " ".join(texts)})
     return JobResult()
@@ -188,8 +193,7 @@ def test_a_job_whose_story_changes_under_it_begins_again(start: Start, tmp_path:
     ended: list[str] = []
     thread = threading.Thread(target=lambda: ended.extend(home.run()))
     thread.start()
-    while not (tmp_path / "flag").exists():
-        pass
+    until((tmp_path / "flag").exists)
 
     edit(home, "b0", new)
     (tmp_path / "go").touch()
@@ -301,7 +305,7 @@ class Telling:
 
     def _told(self, choice: int) -> Message:
         """One of the last narrations, which end their turns."""
-        told = [one for one in self.home.story.messages(self.address) if one.role == "narrator"]
+        told: list[Message] = [one for one in self.home.story.messages(self.address) if one.role == "narrator"]
         return told[-1 - choice % 3]
 
     def _turn_end(self, choice: int) -> Coordinate | None:

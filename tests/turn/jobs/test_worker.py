@@ -15,6 +15,7 @@ from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.worker import Worker
 
 Start = Callable[..., Any]
+Until = Callable[[Callable[[], bool]], None]
 Work = Callable[[Any], Worker]
 
 NOTE = """
@@ -24,18 +25,22 @@ with ctx.data.batch() as batch:
 return JobResult(covered=job.range)
 """
 MEET = """
+import time
 from pathlib import Path
 folder = Path(ctx.session.title)
 (folder / ctx.session.id).touch()
 while not ((folder / "s").exists() and (folder / "t").exists()):
     ctx.check()
+    time.sleep(0.01)
 return JobResult()
 """
 FOR_EVER = """
+import time
 from pathlib import Path
 Path(ctx.session.title).touch()
 while True:
     ctx.check()
+    time.sleep(0.01)
 """
 
 
@@ -80,14 +85,15 @@ def test_sessions_are_worked_on_in_parallel(start: Start, work: Work, tmp_path: 
     ]
 
 
-def test_waiting_has_an_end_and_closing_puts_the_job_back(start: Start, work: Work, tmp_path: Path) -> None:
+def test_waiting_has_an_end_and_closing_puts_the_job_back(
+    start: Start, work: Work, until: Until, tmp_path: Path
+) -> None:
     home = start({"ever": FOR_EVER})
     worker = work(home)
     home.story.rename_session(home.address(), str(tmp_path / "flag"))
     home.turn("ask", "tell")
     worker.notify(home.address())
-    while not (tmp_path / "flag").exists():
-        pass
+    until((tmp_path / "flag").exists)
 
     waited = worker.wait(home.address(), 0.01)
     worker.close()
