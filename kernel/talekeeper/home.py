@@ -24,7 +24,7 @@ from talekeeper.db import Database, Leases
 from talekeeper.errors import StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
-from talekeeper.models import Models, ModelsWhenAsked, Redactor, open_models
+from talekeeper.models import NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
 from talekeeper.plugins import Host, Switches, switches
 from talekeeper.search import Index
 from talekeeper.story import Address, Session, Story
@@ -141,6 +141,10 @@ class Home:
         """Uses a model server on this machine from now on, where nothing is configured; a person was told of it."""
         (self.folder / _SERVER).write_text(f"{url}\n", encoding="utf-8")
         self._models = None
+
+    def use_no_model(self) -> None:
+        """Asks no model while this home is open, whatever is configured."""
+        self._models = NO_MODELS
 
     def narrator(self) -> Narrator:
         """Tells turns; to be kept while the home is open."""

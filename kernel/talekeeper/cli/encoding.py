@@ -8,9 +8,12 @@ import sys
 from collections.abc import Callable
 
 
-def json_text(value: object, default: Callable[[object], object] | None = None) -> str:
-    """One JSON document. Where stdout is not UTF-8 it is ASCII: an escape of the terminal's would be none of JSON's."""
-    return json.dumps(value, ensure_ascii=not _is_utf8(), indent=2, default=default)
+def json_text(value: object, default: Callable[[object], object] | None = None, *, indent: int | None = 2) -> str:
+    """One JSON document, on one line without an `indent`.
+
+    Where stdout is not UTF-8 it is ASCII: an escape of the terminal's would be none of JSON's.
+    """
+    return json.dumps(value, ensure_ascii=not _is_utf8(), indent=indent, default=default)
 
 
 def write_utf8(text: str) -> None:

@@ -31,6 +31,11 @@ def report(fault: Exception, voice: Voice, *, as_json: bool = False) -> int:
     return code
 
 
+def fault_json(fault: TalekeeperError) -> dict[str, Any]:
+    """The object that stands for it in JSON."""
+    return _object(fault, str(fault), fault.exit_code)
+
+
 def asks_for_json(arguments: Sequence[str]) -> bool:
     """Whether `--json` is among the options. Read off the words, for they may be what cannot be parsed."""
     return "--json" in takewhile(lambda word: word != "--", arguments)

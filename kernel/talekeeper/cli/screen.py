@@ -34,6 +34,11 @@ def emit(value: object) -> None:
     click.echo(json_text(value, _plain))
 
 
+def emit_line(value: object) -> None:
+    """Prints one JSON document on one line."""
+    click.echo(json_text(value, _plain, indent=None))
+
+
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)

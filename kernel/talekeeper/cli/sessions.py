@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +18,10 @@ from talekeeper.cli.told import message_json, session_facts, session_json, show_
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
 from talekeeper.errors import ParameterError
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+    from talekeeper.worlds import Begun
 
 _SHOWN = 20
 
@@ -46,19 +52,32 @@ def list_sessions(options: Common, /) -> None:
 
 @group.command(epilog='Example:  talekeeper sessions new low-house --title "The Low House"')
 @click.argument("name", metavar="[ID]", required=False)
-@click.option("--title", default="", help="Its title.  [default: none]")
-@click.option("--locale", default="en", callback=possible, show_default=True, help="Its language.")
+@click.option("--title", default="", help="Its title.  [default: the world's, or none]")
+@click.option("--locale", callback=possible, help="Its language.  [default: the world's, or en]")
+@click.option("--preset", help="Its preset.  [default: the world's, or none]")
+@click.option("--world", metavar="FILE", help="Begin with a world file: opening, player, records of plugins.")
 @common
 @pass_common
-def new(options: Common, /, name: str | None, title: str, locale: str) -> None:
-    """Make an empty session, with the plugins that are on."""
+def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) -> None:
+    """Make a session, with the plugins its preset names or all that are on.
+
+    It is empty, unless a world file says what it begins with.
+    """
     with options.open() as home:
-        plugins = home.plugins_of_new_sessions(options.workspace)
-        session = home.story.create_session(
-            options.workspace, session_id=name, title=title, locale=locale, plugins=plugins
-        )
-        home.host.ready(session.address)
+        begun = make(home, options.workspace, world, session_id=name, **chosen)
+    for record in begun.kept:
+        screen.note(f"{record} is there already with another text, and stays")
+    session = begun.session
     tell(options, session, f"{session.id} is made; plugins: {', '.join(session.plugins) or 'none'}")
+
+
+def make(home: Home, workspace: str, file: str | None, *, locale: str | None = None, **chosen: Any) -> Begun:
+    """A new session from a world file, or an empty one; what is `chosen` counts before what the file says."""
+    from talekeeper.worlds import World, begin, read_world  # noqa: PLC0415 - --help needs no home
+
+    world = World("") if file is None else read_world(file)
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return begin(home, workspace, world if locale is None else replace(world, locale=locale), **given)
 
 
 @group.command(epilog="Example:  talekeeper sessions show low-house --turns 3..5")

@@ -14,13 +14,17 @@ class Entry(NamedTuple):
 
 COMMANDS: dict[str, Entry] = {
     "demo": Entry("talekeeper.cli.demo:command", "See it find things in a bundled story."),
+    "play": Entry("talekeeper.cli.play:command", "Play a story in the terminal."),
     "import": Entry("talekeeper.cli.imports:command", "Read conversations from files into sessions."),
     "search": Entry("talekeeper.cli.search:command", "Ask a session, as the narrator's memory-search does."),
+    "recall": Entry("talekeeper.cli.recall:command", "Show what a turn with this text would recall."),
+    "why": Entry("talekeeper.cli.why:command", "Say why a turn's prompt held what it held."),
     "sessions": Entry("talekeeper.cli.sessions:group", "List, show and manage sessions and their branches."),
     "workspaces": Entry("talekeeper.cli.workspaces:group", "List, rename and delete workspaces."),
     "data": Entry("talekeeper.cli.data:group", "Read and write the records plugins declare."),
     "run": Entry("talekeeper.cli.run:command", "Run a plugin's command."),
     "jobs": Entry("talekeeper.cli.jobs:group", "List, run and retry the work that follows turns."),
+    "usage": Entry("talekeeper.cli.usage:command", "Say what models were used for, and how many tokens that took."),
     "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable and disable plugins."),
     "new-plugin": Entry("talekeeper.cli.new_plugin:command", "Make the project of a new plugin."),
     "validate-plugin": Entry("talekeeper.cli.validate_plugin:command", "Check a plugin's manifest."),

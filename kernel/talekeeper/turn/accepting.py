@@ -25,8 +25,10 @@ class Accepted:
     anew: bool = False
 
 
-def accept(story: Story, address: Address, draft: Draft | None) -> Accepted:
+def accept(story: Story, address: Address, draft: Draft | None, *, tx: Tx | None = None) -> Accepted:
     """Appends the message, unless it waits at the head already; a message beside one that waits joins its turn."""
+    if tx is not None:
+        return _accept(story, address, draft, tx)
     return story.write(lambda tx: _accept(story, address, draft, tx), name="accept a message")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from talekeeper.context.pending import Pending
 from talekeeper.db import Lease, Tx
 from talekeeper.models import Usage
-from talekeeper.story import Draft, Job, Message, ModelUse, Session
+from talekeeper.story import Address, Draft, Job, Message, ModelUse, Session, Story
+from talekeeper.turn.accepting import accept
 from talekeeper.turn.prompt import Prompt
 from talekeeper.turn.results import Decided, ToolDone, TurnResult
 from talekeeper.turn.scene import Scene
@@ -46,6 +47,17 @@ def commit(told: Told, lease: Lease, enqueue: Enqueue) -> TurnResult:
         uses=len(told.prompt.uses),
     )
     return result
+
+
+def written(story: Story, address: Address, draft: Draft, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
+    """A narration that a person wrote, where a model's would stand."""
+    lease.check(tx)
+    accepted = accept(story, address, None, tx=tx)
+    player = accepted.player
+    asked = (*accepted.before, *([player] if player else []))
+    draft = replace(draft, kind="narration" if player else "continue", turn=accepted.number)
+    (narration,) = story.answer(address, accepted.at, [draft], tx=tx)
+    return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
 
 
 def _commit(told: Told, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:

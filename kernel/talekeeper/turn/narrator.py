@@ -22,7 +22,7 @@ from talekeeper.turn import limits
 from talekeeper.turn.accepting import Accepted, accept, anew, asked
 from talekeeper.turn.actions import Actions
 from talekeeper.turn.asking import Asking, OnText
-from talekeeper.turn.committing import Enqueue, Told, commit
+from talekeeper.turn.committing import Enqueue, Told, commit, written
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset
 from talekeeper.turn.prompt import Prompt, assemble
@@ -97,6 +97,21 @@ class Narrator:
         """
         with self._alone(address) as lease:
             return self._told(anew(self._services.story, address), lease, on_text, cancel, approve)
+
+    def by_hand(self, address: Address, text: str, *, speaker: str = "") -> TurnResult:
+        """The narration in a person's own words: it answers what waits at the head, else continues the story.
+
+        No model is asked; what follows a turn follows this one too.
+        """
+        draft = Draft("narrator", text, speaker=speaker, origin="typed")
+        if not text.strip():
+            raise ParameterError("text", "it is empty", cure="write what the narrator says")
+        self._services.host.ready(address)
+        with self._alone(address) as lease:
+            return self._services.story.write(
+                lambda tx: written(self._services.story, address, draft, lease, self._enqueue, tx),
+                name="write a narration",
+            )
 
     def recall(self, address: Address, text: str) -> Dry:
         """What a turn with this text would show its narrator: the same code, and nothing is written or counted."""

@@ -1,0 +1,234 @@
+"""One session being played: turns told by the model or by the person, and the jobs that follow them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from talekeeper.cli import screen
+from talekeeper.cli.play_lines import Interrupt, Lines, interruptible
+from talekeeper.cli.play_stage import Stage
+from talekeeper.cli.told import message_json, place
+from talekeeper.errors import Cancelled, NoModel, TalekeeperError
+from talekeeper.story import Address, JobState, Message, Session
+from talekeeper.turn import Approval, TurnResult
+from talekeeper.turn.voice import voice
+from talekeeper.turn.worker import Worker
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+    from talekeeper.models import Slot
+
+JOBS_WAIT = 20.0
+"""Seconds a turn waits at most for what follows the one before; then it goes on without it."""
+
+_SAID_AFTER = 1.0
+_SLICE = 0.1
+_WAITS = frozenset({JobState.PENDING, JobState.FAILED, JobState.REOPENED, JobState.RUNNING})
+
+
+class Game:
+    """Keeps one narrator and one worker for its session. `over` is set by the command that leaves."""
+
+    def __init__(self, home: Home, address: Address, stage: Stage, lines: Lines) -> None:
+        self.home = home
+        self.address = address
+        self.stage = stage
+        self.lines = lines
+        self.over = False
+        self.narrator = home.narrator()
+        self._worker = Worker(home.jobs())
+        self._told_of_waiting: set[str] = set()
+
+    # What is so
+
+    @property
+    def session(self) -> Session:
+        """As it stands now."""
+        return self.home.story.session(self.address)
+
+    @property
+    def slot(self) -> Slot | None:
+        """Who narrates; None: the person does."""
+        name = voice(self.session).slot or self.home.preset_of(self.session).slot
+        return self.home.models.slot(name)
+
+    def waiting(self) -> Message | None:
+        """The player's message at the head that nobody has answered."""
+        newest = self.home.story.newest_turn(self.address)
+        return newest[-1] if newest and newest[-1].role == "player" else None
+
+    # Turns
+
+    def say(self, text: str | None) -> None:
+        """A turn with the player's text; without one what waits is answered, or the story goes on by itself."""
+        player = self.session.settings.get("player") or {}
+        speaker = str(player.get("name", ""))
+        origin = "typed" if self.lines.typed else ""
+
+        def told(interrupt: Interrupt) -> TurnResult:
+            return self.narrator.turn(
+                self.address,
+                text,
+                speaker=speaker,
+                origin=origin,
+                on_text=self.stage.piece,
+                cancel=interrupt.cancel,
+                approve=self._approval(interrupt),
+            )
+
+        self._tell(told)
+
+    def retry(self) -> None:
+        """Another take of the newest turn; where no model is, the head goes to where it is answered from."""
+        if self.slot is None:
+            self.home.story.retry(self.address)
+            self.stage.tell("waiting", {}, lambda: screen.note("/narrator TEXT writes another take"))
+            return
+
+        def told(interrupt: Interrupt) -> TurnResult:
+            return self.narrator.retry(
+                self.address, on_text=self.stage.piece, cancel=interrupt.cancel, approve=self._approval(interrupt)
+            )
+
+        self._tell(told)
+
+    def by_hand(self, text: str) -> None:
+        """The narration as the person writes it."""
+        self._show(self.narrator.by_hand(self.address, text))
+
+    def _tell(self, tell: Callable[[Interrupt], TurnResult]) -> None:
+        with interruptible() as interrupt:
+            self._wait_for_jobs(interrupt)
+            interrupt.cancel.clear()
+            try:
+                result = tell(interrupt)
+            except Cancelled:
+                self.stage.tell("cancelled", self._left(), lambda: screen.note(f"stopped. {self._what_now()}"))
+            except NoModel as fault:
+                self._say_that_it_waits(fault)
+            except TalekeeperError as fault:
+                self.stage.fault(fault)
+                if self.waiting() is not None:
+                    self.stage.note(self._what_now())
+            else:
+                self._show(result)
+
+    def _show(self, result: TurnResult) -> None:
+        usage = result.usage
+        data = {
+            "turn": result.narration.turn,
+            "messages": [message_json(message) for message in result.messages],
+            "usage": None if usage is None else {"prompt": usage.prompt, "completion": usage.completion},
+            "calls": [{"tool": one.tool, "plugin": one.plugin, "fault": one.fault} for one in result.calls],
+            "decisions": list(result.decisions),
+            "jobs": [f"{job.plugin}/{job.kind}" for job in result.jobs],
+        }
+        self.stage.tell("turn", data, lambda: self._show_calls(result))
+        self._worker.notify(self.address)
+
+    def _show_calls(self, result: TurnResult) -> None:
+        for one in result.calls:
+            screen.note(f"· {one.tool}{f': {one.fault}' if one.fault else ''}")
+        if self.lines.interactive:
+            screen.say()
+
+    def _say_that_it_waits(self, fault: NoModel) -> None:
+        if self.waiting() is None:
+            self.stage.fault(fault)
+            return
+        self.stage.tell("waiting", self._left(), lambda: screen.note("kept; /narrator TEXT answers it"))
+
+    def _left(self) -> dict[str, Any]:
+        left = self.waiting()
+        return {"message": None if left is None else message_json(left)}
+
+    def _what_now(self) -> str:
+        return "What you said is kept: an empty line sends it again" if self.waiting() else "The story is as it was"
+
+    def _approval(self, interrupt: Interrupt) -> Callable[[Approval], bool] | None:
+        """Asks the person; None where none is there to be asked."""
+        if not self.lines.interactive:
+            return None
+
+        def ask(wanted: Approval) -> bool:
+            arguments = json.dumps(dict(wanted.arguments), ensure_ascii=False, default=dict)
+            self.stage.end_line()
+            screen.note(f"The narrator wants to use {wanted.plugin}/{wanted.tool} with {arguments}")
+            screen.note(f"It acts outside the story, and {wanted.because}.")
+            interrupt.asking = True
+            try:
+                return self.lines.confirm("Allow it?", otherwise=False)
+            except KeyboardInterrupt:
+                return False
+            finally:
+                interrupt.asking = False
+
+        return ask
+
+    # Jobs
+
+    def finish(self) -> None:
+        """Before leaving: gives jobs a bounded time. What is not done then is done another time."""
+        with interruptible() as interrupt:
+            self._wait_for_jobs(interrupt)
+
+    def close(self) -> None:
+        """Lets go of what runs."""
+        self._worker.close()
+
+    def jobs_waiting(self) -> dict[str, list[str]]:
+        """Reason → `plugin/job` of the jobs that are not done, each once."""
+        found: dict[str, list[str]] = {}
+        for job in self.home.story.jobs.all(self.address):
+            if job.state in _WAITS:
+                paths = found.setdefault(job.reason or str(job.state), [])
+                paths += [path for path in [f"{job.plugin}/{job.kind}"] if path not in paths]
+        return found
+
+    def _wait_for_jobs(self, interrupt: Interrupt) -> None:
+        began = time.monotonic()
+        said = False
+        while not self._worker.wait(self.address, _SLICE) and not interrupt.cancel.is_set():
+            waited = time.monotonic() - began
+            if waited >= JOBS_WAIT:
+                self.stage.note("what follows the last turn is not done yet; going on without it")
+                return
+            if waited >= _SAID_AFTER and not said and self.lines.interactive:
+                said = True
+                self.stage.note("… what follows the last turn is being done; Ctrl-C goes on without waiting")
+        self._tell_what_waits()
+
+    def _tell_what_waits(self) -> None:
+        """Says of each kind of job once why it waits."""
+        for reason, paths in self.jobs_waiting().items():
+            new = [path for path in paths if path not in self._told_of_waiting]
+            if new and reason not in {"pending", "running"}:
+                self._told_of_waiting.update(new)
+                told = partial(screen.note, f"· {', '.join(new)}: {reason}")
+                self.stage.tell("jobs", {"jobs": new, "reason": reason}, told)
+
+    # Where the story stands
+
+    def stand(self, session: Session | None = None) -> None:
+        """Says where the head is now, and what was said last there."""
+        now = session or self.session
+        last = self.home.story.messages(self.address, last=1)
+        newest = last[0] if last else None
+        data = {
+            "place": place(now.head),
+            "turn": newest.turn if newest else 0,
+            "last": message_json(newest) if newest else None,
+        }
+        self.stage.tell("stands", data, lambda: _show_stand(newest))
+
+
+def _show_stand(newest: Message | None) -> None:
+    if newest is None:
+        screen.say("The story has not begun.", dim=True)
+        return
+    screen.say(f"turn {newest.turn}", dim=True)
+    screen.say(f"> {newest.text}" if newest.role == "player" else newest.text)

@@ -1,0 +1,109 @@
+"""Where `talekeeper play` reads from: a terminal with line editing, or a script of lines; and what Ctrl-C does."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+from talekeeper.cli.terminal import remark
+from talekeeper.errors import ParameterError
+
+PROMPT = "> "
+_GOES_ON = "\\"
+
+
+class Lines:
+    """Lines a person gives, one that ends in a backslash with the next.
+
+    `complete` proposes whole lines for the beginning of one.
+    """
+
+    def __init__(self, *, quiet: bool, complete: Callable[[str], Sequence[str]]) -> None:
+        self.interactive = sys.stdin.isatty() and not quiet
+        self.typed = sys.stdin.isatty()
+        if self.interactive:
+            _edit_lines(complete)
+
+    def read(self) -> str | None:
+        """The next line, None when there is none; raises `KeyboardInterrupt` for Ctrl-C at a prompt."""
+        said = self._line(PROMPT)
+        while said is not None and said.endswith(_GOES_ON):
+            more = self._line("… ")
+            said = said.removesuffix(_GOES_ON) + ("" if more is None else f"\n{more}")
+        return said
+
+    def confirm(self, question: str, *, otherwise: bool) -> bool:
+        """Asks for yes or no; `otherwise` is what an empty line means, and no what the end of the input means."""
+        said = self._line(f"{question} [{'Y/n' if otherwise else 'y/N'}] ")
+        if said is None:
+            return False
+        return said.strip().lower() in {"y", "yes"} or (otherwise and not said.strip())
+
+    def _line(self, prompt: str) -> str | None:
+        try:
+            if self.interactive:
+                return input(prompt)
+            line = sys.stdin.readline()
+        except EOFError:
+            remark("")
+            return None
+        except UnicodeDecodeError as fault:
+            cure = "save what is piped in as UTF-8"
+            raise ParameterError("stdin", f"what is piped in is not {fault.encoding}", cure=cure) from fault
+        return line.rstrip("\r\n") if line else None
+
+
+def _edit_lines(complete: Callable[[str], Sequence[str]]) -> None:
+    """Arrow keys, a history of this run and Tab, where Python was built with readline."""
+    try:
+        readline: Any = import_module("readline")
+    except ImportError:
+        return
+
+    def completer(_: str, state: int) -> str | None:
+        found = complete(readline.get_line_buffer())
+        return found[state] if state < len(found) else None
+
+    readline.set_completer_delims("")
+    readline.set_completer(completer)
+    of_libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if of_libedit else "tab: complete")
+
+
+class Interrupt:
+    """Ctrl-C while a turn is told: the first asks for its end, a second one ends the program.
+
+    While `asking`, when a question waits for its answer, the first is a `KeyboardInterrupt` too.
+    """
+
+    def __init__(self) -> None:
+        self.cancel = threading.Event()
+        self.asking = False
+
+    def __call__(self, number: int, frame: FrameType | None, /) -> None:
+        """As the signal's handler."""
+        del number, frame
+        again = self.cancel.is_set()
+        self.cancel.set()
+        if again or self.asking:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible() -> Generator[Interrupt]:
+    """Takes Ctrl-C meanwhile; in any but the main thread, where no signal comes, nothing does."""
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,39 @@
+"""`talekeeper why`: the decision records of a turn."""
+
+from __future__ import annotations
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.deciding import decision_json, show_decided
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import session_of
+from talekeeper.cli.tree import session_argument
+
+MOST = 2**31 - 1
+
+
+@click.command(epilog="Example:  talekeeper why low-house 12")
+@session_argument
+@click.argument("turn", type=click.IntRange(0, MOST))
+@click.argument("decision", metavar="[ID]", required=False)
+@click.option("--all", "every", is_flag=True, help="Those of other takes and branches too.")
+@common
+@pass_common
+def command(options: Common, /, name: str, turn: int, decision: str | None, *, every: bool) -> None:
+    """Say why a turn's prompt held what it held.
+
+    For each part of the prompt: what was asked with, every candidate with its scores, and why it was left out. The
+    texts are those that stand there now.
+    """
+    from talekeeper.turn import decisions  # noqa: PLC0415 - --help needs no turn
+
+    with options.open() as home:
+        address = session_of(home, options, name).address
+        found = decisions(home.story, address, turn, decision=decision or "", every=every)
+        told = [decision_json(home, address, one) for one in found]
+    if options.as_json:
+        screen.emit({"session": address.session, "turn": turn, "decisions": told})
+        return
+    for one in told:
+        show_decided(one)

@@ -1,0 +1,88 @@
+"""`why`, `recall` and `usage` after turns told by a scripted narrator."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from talekeeper.cli.deciding import excerpt
+from talekeeper.manifest import Namespace
+from talekeeper.manifest.declared import SearchTable
+from talekeeper.testing import ScriptedServer, call_tool, say
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def played(tk: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`tk` with a session of two turns, the second with two takes."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"I knock.\nI wait.\n/retry\n")))
+    steps = [call_tool("memory-search", {"query": "door"}), say("It opens."), say("Nothing."), say("A sound.")]
+    with ScriptedServer(steps) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert tk("play").code == 0
+    return tk
+
+
+def test_why_shows_the_decisions_of_a_turn(played: Run) -> None:
+    told = played("why", "story", "2", "--json").json
+
+    (history,) = told["decisions"]
+    assert (told["session"], told["turn"], history["segment"]) == ("story", 2, "history")
+    assert history["messages"] == 3
+    assert "from turn 0 on: 3 messages" in played("why", "story", "2").out
+
+
+def test_why_knows_other_takes_and_single_decisions(played: Run) -> None:
+    every = played("why", "story", "2", "--all", "--json").json["decisions"]
+
+    one = played("why", "story", "2", every[0]["id"], "--all", "--json").json["decisions"]
+
+    assert len(every) == 2
+    assert [decision["id"] for decision in one] == [every[0]["id"]]
+
+
+def test_why_of_a_turn_without_decisions_is_one_sentence(played: Run) -> None:
+    outcome = played("why", "story", "9")
+
+    assert outcome.code == 1
+    assert "there is no decision of turn 9" in outcome.err
+
+
+def test_recall_shows_and_counts_nothing(played: Run) -> None:
+    before = played("sessions", "show", "story", "--json").json
+
+    told = played("recall", "I", "open", "the door", "--json").json
+
+    assert (told["turn"], told["decisions"][0]["messages"]) == (3, 5)
+    assert "turn 3 of story would show" in played("recall", "I open the door").out
+    assert played("sessions", "show", "story", "--json").json == before
+
+
+def test_usage_counts_calls_and_tokens_by_session_and_slot(played: Run) -> None:
+    every = played("usage", "--json").json["usage"]
+
+    (row,) = every
+    assert (row["session"], row["slot"], row["plugin"], row["calls"]) == ("story", "narrator", "", 4)
+    assert row["prompt_tokens"] > 0
+    assert "4 calls" in played("usage", "story").out
+
+
+def test_usage_of_a_home_without_turns_says_so(told: Run) -> None:
+    assert told("usage", "--json").json["usage"] == []
+    assert "no model has been asked" in told("usage").err
+
+
+@pytest.mark.parametrize(
+    ("search", "value", "said"),
+    [
+        (SearchTable(text=("body",)), {"name": "Mira", "body": "The\nferryman."}, "The ferryman."),
+        (None, {"kind": "x", "text": "The longest of them."}, "The longest of them."),
+        (None, {"count": 3}, ""),
+        (None, {"text": "a" * 200}, "a" * 79 + "…"),
+    ],
+)
+def test_an_excerpt_is_what_a_record_says(search: SearchTable | None, value: dict[str, Any], said: str) -> None:
+    assert excerpt(Namespace("p", "n", search=search), value) == said
