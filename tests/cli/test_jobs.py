@@ -249,3 +249,12 @@ def test_jobs_another_process_runs_are_left_to_it(jobs: Run, told: TellTurns, ho
 
     assert busy.code == 1
     assert busy.err == "talekeeper: 'jobs:harbour' is held by the harbour; try again when it has finished\n"
+
+
+def test_jobs_are_listed_whatever_is_wrong_with_the_models(jobs: Run, told: TellTurns, home: Path) -> None:
+    told("I wait.")
+    (home / "talekeeper.toml").write_text("[models")
+
+    assert jobs("jobs", "list", "harbour").code == 0
+    assert jobs("jobs", "run", "harbour").code == 1
+    assert jobs("status").code == 0

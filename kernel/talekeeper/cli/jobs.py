@@ -111,7 +111,7 @@ class Telling:
 
     def __init__(self, home: Home, address: Address) -> None:
         self._reach = home.story.lineage(address)
-        lease = home.jobs().lease_of(address)
+        lease = home.story.jobs.lease_name(address)
         self._at_work = home.leases.held(address.workspace, lease)
         self._holder = home.leases.holder(address.workspace, lease)
 

@@ -34,6 +34,11 @@ class Jobs:
         self._core = core
         self.unrecorded: list[Unrecorded] = []
 
+    @staticmethod
+    def lease_name(address: Address) -> str:
+        """Of the lease under which a session's jobs run."""
+        return f"jobs:{address.session}"
+
     def enqueue(
         self, address: Address, plugin: str, kind: str, end: Coordinate, *, start: int, tx: Tx | None = None
     ) -> Job:

@@ -64,11 +64,6 @@ class JobRunner:
             for kind in kinds(plugin, "turn-committed")
         )
 
-    @staticmethod
-    def lease_of(address: Address) -> str:
-        """The name of the lease under which a session's jobs run."""
-        return f"jobs:{address.session}"
-
     def ask_for(self, address: Address, path: str) -> None:
         """Notes the job `plugin/job` on the whole story as it stands, be it done before, unless it follows turns.
 
@@ -95,7 +90,7 @@ class JobRunner:
         StoreError when the ledger cannot be read or written.
         """
         done: list[Job] = []
-        with self._leases.hold(address.workspace, self.lease_of(address)) as lease:
+        with self._leases.hold(address.workspace, self._jobs.lease_name(address)) as lease:
             while (limit is None or len(done) < limit) and not (cancel is not None and cancel.is_set()):
                 job = self._claim(address, lease)
                 if job is None:

@@ -12,7 +12,7 @@ import pytest
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Conflict
 from talekeeper.story import Draft
-from talekeeper.turn.jobs import JobRunner
+from talekeeper.story.jobs import Jobs
 
 Start = Callable[..., Any]
 Until = Callable[[Callable[[], bool]], None]
@@ -86,7 +86,7 @@ def test_who_lost_the_lease_commits_nothing_more(start: Start, monkeypatch: pyte
 
     def taken_over(address: Any, job: str, lease: Any, tx: Any) -> None:
         # As another holder does whose lock the system has granted.
-        tx.run("UPDATE lease SET fence = fence + 1 WHERE workspace = 'w' AND name = ?", (JobRunner.lease_of(address),))
+        tx.run("UPDATE lease SET fence = fence + 1 WHERE workspace = 'w' AND name = ?", (Jobs.lease_name(address),))
         taken.append(job)
         lease.check(tx)
 
@@ -103,7 +103,7 @@ def test_a_zombie_is_refused(start: Start, tmp_path: Path) -> None:
     home.turn("ask", "tell")
     address = home.address()
     leases = Leases(tmp_path / "leases", home.db)
-    with leases.hold("w", JobRunner.lease_of(address)) as dead:
+    with leases.hold("w", Jobs.lease_name(address)) as dead:
         job = home.story.jobs.claim(address, dead)
         assert job is not None
 

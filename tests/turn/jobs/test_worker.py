@@ -11,7 +11,7 @@ import pytest
 from talekeeper.db import Leases
 from talekeeper.errors import StoreUnusable
 from talekeeper.story import Address
-from talekeeper.turn.jobs import JobRunner
+from talekeeper.story.jobs import Jobs
 from talekeeper.turn.worker import Worker
 
 Start = Callable[..., Any]
@@ -109,7 +109,7 @@ def test_jobs_another_process_runs_are_looked_at_again(start: Start, work: Work,
     home = start({"note": NOTE})
     worker = work(home)
     home.turn("ask", "tell")
-    with Leases(tmp_path / "leases", home.db).hold("w", JobRunner.lease_of(home.address())):
+    with Leases(tmp_path / "leases", home.db).hold("w", Jobs.lease_name(home.address())):
         worker.notify(home.address())
         busy = not worker.wait(home.address(), 0.05)
 
