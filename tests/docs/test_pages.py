@@ -19,6 +19,7 @@ PAGES = [
     "how-to/data-only-plugin.md",
     "how-to/search-several-fields.md",
     "how-to/migrate-a-namespace.md",
+    "how-to/speak-in-a-turn.md",
     "how-to/test-a-plugin.md",
     "how-to/look-after-your-data.md",
     "how-to/bring-your-chats.md",
