@@ -1,6 +1,6 @@
 -- The schema of a new database, in order of names; made by scripts/make_store_schema.py.
 
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 CREATE TABLE branch (
     workspace TEXT NOT NULL,
@@ -47,6 +47,11 @@ CREATE TABLE declared (
     search TEXT NOT NULL,
     PRIMARY KEY (workspace, plugin, namespace)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER vector_of_passage AFTER DELETE ON doc
+BEGIN
+    DELETE FROM vector WHERE part = OLD.part AND doc = OLD.doc;
+END;
 
 CREATE TABLE doc (
     part INTEGER NOT NULL,
@@ -392,6 +397,22 @@ CREATE TABLE use (
     turn INTEGER NOT NULL,
     PRIMARY KEY (workspace, session, plugin, namespace, key, branch, depth)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vector (
+    part INTEGER NOT NULL,
+    doc INTEGER NOT NULL,
+    space INTEGER NOT NULL,
+    batch INTEGER NOT NULL, -- rises with every transaction that writes some
+    data BLOB NOT NULL, -- float16 values of a vector of length 1; empty where a passage has no text
+    PRIMARY KEY (part, doc)
+) STRICT;
+
+CREATE INDEX vector_batch ON vector (part, batch);
+
+CREATE TABLE vector_space (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE
+) STRICT;
 
 CREATE TRIGGER plugin_workspace_deleted AFTER DELETE ON workspace
 BEGIN

@@ -17,8 +17,8 @@ from talekeeper.db.regular import PRIVATE
 
 ROOT = Path(__file__).parents[2]
 # Tables of the index hold what belongs to a partition; the partition's own row says whose it is.
-KEYED_BY_PART = {"doc", "tail", "dead", "part_source"}
-INDEX_WIDE = {"part", "segment", "posting", "retired", "search_counter"}
+KEYED_BY_PART = {"doc", "tail", "dead", "part_source", "vector"}
+INDEX_WIDE = {"part", "segment", "posting", "retired", "search_counter", "vector_space"}
 
 
 def tables(tx: Tx) -> dict[str, list[str]]:

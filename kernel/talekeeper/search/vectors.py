@@ -1,0 +1,140 @@
+"""Vectors of passages: written by background work, gone with their passages, held in memory as one matrix a partition.
+
+A passage's number is never given to another text, so a vector that comes late belongs to the text it was made from or
+to nothing: it is written only where its passage still is. That the passage's removal takes the vector along is a
+trigger's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from talekeeper.db import Tx
+from talekeeper.search.arrays import Column, Singles
+from talekeeper.search.damage import decoding
+from talekeeper.search.lru import ByteLru
+from talekeeper.search.writing import count_up
+
+_STORED = np.dtype("<f2")
+_BATCH = "vector batch"
+_AT_ONCE = 2_048
+"""Rows turned into single precision at a time: what fits a processor's cache."""
+
+_NEW = "SELECT doc, data, batch FROM vector WHERE part = ? AND batch > ? AND space = ? ORDER BY doc"
+_LAST = "SELECT max(batch) FROM vector WHERE part = ?"
+_PUT = """
+INSERT INTO vector (part, doc, space, batch, data)
+SELECT part, doc, ?, ?, ? FROM doc WHERE part = ? AND doc = ?
+ON CONFLICT (part, doc) DO UPDATE SET space = excluded.space, batch = excluded.batch, data = excluded.data
+"""
+_COUNTS = """
+SELECT count(*), count(vector.doc) FROM doc
+LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ? WHERE doc.part = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The vectors of a partition in one space: row i is of passage `docs[i]`, ascending. `batch` is the last seen."""
+
+    docs: Column
+    rows: NDArray[np.float16]
+    batch: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.docs.nbytes + self.rows.nbytes
+
+    def cosines(self, vector: Singles) -> Singles:
+        """The cosine of every row with a vector of length 1."""
+        found = np.empty(len(self.docs), np.float32)
+        for start in range(0, len(found), _AT_ONCE):
+            some = self.rows[start : start + _AT_ONCE].astype(np.float32)
+            np.matmul(some, vector, out=found[start : start + _AT_ONCE])
+        return found
+
+
+_NOTHING = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.float16))
+
+
+class MatrixCache:
+    """Matrices by partition and space, the one used longest ago forgotten first; `budget` is bytes.
+
+    One may hold vectors of passages that are gone; whoever uses it looks at live passages only.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._held: ByteLru[tuple[int, int], Matrix] = ByteLru(budget)
+
+    @decoding()
+    def load(self, tx: Tx, part: int, space: int) -> Matrix:
+        """As this snapshot has it, and perhaps newer."""
+        held = self._held.get((part, space)) or _NOTHING
+        last = tx.one(_LAST, (part,))
+        if last is None or last[0] is None or last[0] <= held.batch:
+            return held
+        rows = tx.rows(_NEW, (part, held.batch, space))
+        found = _joined(held, rows, int(last[0]))
+        self._held.put((part, space), found, found.nbytes)
+        return found
+
+
+def _joined(held: Matrix, rows: Sequence[Sequence[object]], batch: int) -> Matrix:
+    docs = [doc for doc, data, _ in rows if data]
+    if not docs:
+        return Matrix(held.docs, held.rows, batch)
+    fresh = np.frombuffer(b"".join(data for _, data, _ in rows if isinstance(data, bytes)), _STORED)
+    fresh = fresh.reshape(len(docs), -1).astype(np.float16, copy=False)
+    numbers = np.array(docs, np.uint32)
+    if not len(held.docs):
+        return Matrix(numbers, fresh, batch)
+    kept = ~np.isin(held.docs, numbers)
+    every = np.concatenate([held.docs[kept], numbers])
+    order = np.argsort(every, kind="stable")
+    return Matrix(every[order], np.concatenate([held.rows[kept], fresh])[order], batch)
+
+
+def find_space(tx: Tx, fingerprint: str) -> int | None:
+    """The number of a space, None while nothing was written in it."""
+    row = tx.one("SELECT id FROM vector_space WHERE fingerprint = ?", (fingerprint,))
+    return None if row is None else int(row[0])
+
+
+def make_space(tx: Tx, fingerprint: str) -> int:
+    """The number of a space, a new one if need be."""
+    found = find_space(tx, fingerprint)
+    if found is None:
+        tx.run("INSERT INTO vector_space (fingerprint) VALUES (?)", (fingerprint,))
+        found = int(tx.rows("SELECT id FROM vector_space WHERE fingerprint = ?", (fingerprint,))[0][0])
+    return found
+
+
+def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float]]) -> int:
+    """Keeps vectors by passage number, none where the passage is gone meanwhile; gives how many were kept.
+
+    An empty vector says that the passage has no text. Vectors of another space are replaced.
+    """
+    batch = count_up(tx, _BATCH)
+    return sum(tx.run(_PUT, (space, batch, _packed(vector), part, doc)) for doc, vector in vectors.items())
+
+
+def counts(tx: Tx, space: int, part: int) -> tuple[int, int]:
+    """Passages of a partition, and those of them that have been dealt with in this space."""
+    row = tx.one(_COUNTS, (space, part))
+    return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+
+def unit(vector: Sequence[float]) -> Singles:
+    """The vector at length 1; zeros stay."""
+    array = np.asarray(vector, np.float32)
+    length = float(np.sqrt(np.square(array, dtype=np.float64).sum()))
+    return (array / length).astype(np.float32) if length else array
+
+
+def _packed(vector: Sequence[float]) -> bytes:
+    return unit(vector).astype(_STORED).tobytes() if len(vector) else b""
