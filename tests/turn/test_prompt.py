@@ -216,6 +216,24 @@ def test_an_owners_records_are_shown_to_nobody_else(stage: Stage) -> None:
     assert {"id": "k", "source": "facts", "used": False, "reason": "not the owner"} in recall.document["considered"]
 
 
+def test_the_record_of_a_recall_keeps_what_was_used_and_counts_the_rest(stage: Stage) -> None:
+    code = """
+    def seen(ctx, turn):
+        weak = [Considered(f"k{n}", "facts", {"share": 0.1}, reason="0.1 is below 0.2") for n in range(200)]
+        best = Considered("last", "facts", {"share": 0.9})
+        return Recalled((Line("shown", id="last", source="facts"),), (*weak, best))
+    """
+    plug(stage, code, ("seen", "system", 400, 1))
+
+    stage.play("One.")
+
+    document = decisions(stage.story, stage.address, 1)[1].document
+    best = document["considered"][0]
+    assert best == {"id": "last", "source": "facts", "used": True, "reason": "", "scores": {"share": 0.9}}
+    assert len(document["considered"]) + document["more"] == 201
+    assert len(json.dumps(document)) < 10_000
+
+
 # The prompt is a function of the lineage
 
 REMEMBER = """

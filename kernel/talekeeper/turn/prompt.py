@@ -26,6 +26,7 @@ from talekeeper.turn.segments import Given, Segment, ask, segments
 _DENSE = ("zh", "ja", "ko")
 _PER_TOKEN = 4
 _LOOKED_AT = 8
+_CANDIDATES = 60  # of a recall that are kept for `why`, those used first: some 6 KB a turn
 _UNTYPED = frozenset({"pasted", "imported", "tool"})
 _UNTYPED_WORD = {"pasted": "pasted", "imported": "imported", "tool": "a tool's"}
 
@@ -181,6 +182,7 @@ def _decided(one: Filled) -> Decided:
     fates |= {(line.source, line.id): why for line, why in given.refused if line.id}
     considered = [_candidate(each, fates.pop((each.source, each.id), "")) for each in given.recalled.considered]
     considered += [_candidate(Considered(key, source), why) for (source, key), why in fates.items()]
+    kept = sorted(considered, key=lambda one: not one["used"])[:_CANDIDATES]
     document: dict[str, Any] = {
         "query": given.recalled.query,
         "budget": given.segment.budget,
@@ -188,7 +190,8 @@ def _decided(one: Filled) -> Decided:
         "lines": len(lines),
         "shown": len(one.framed.shown),
         "cut": [_name(lines[place]) for place in one.framed.cut],
-        "considered": considered,
+        "considered": kept,
+        "more": len(considered) - len(kept),
         "fault": given.fault,
     }
     return Decided(given.segment.plugin.id, given.segment.id, {k: v for k, v in document.items() if v}, one.framed.text)
