@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from talekeeper.api import MessageView, PluginContext, TurnView
 
 from talekeeper_memory.cutting import first_tokens, last_tokens, one_line
-from talekeeper_memory.people import cards, is_named
+from talekeeper_memory.people import Card, is_named
 
 _LOOK_BACK = 12  # messages to find the newest narration in
 
@@ -21,22 +21,22 @@ class Asked:
     scene: str
 
 
-def asked(ctx: PluginContext, turn: TurnView) -> Asked:
-    """Both texts, each within its part of the tokens."""
+def asked(ctx: PluginContext, turn: TurnView, known: Sequence[Card]) -> Asked:
+    """Both texts, each within its part of the tokens; `known` are the enabled cards."""
     settings = ctx.settings
     message = turn.player_message
     action = first_tokens(one_line(message.text), settings["action_tokens"]) if message else ""
     narration = _newest_narration(ctx, turn)
     end = last_tokens(one_line(narration.text), settings["narration_tokens"]) if narration else ""
-    here = first_tokens(_here(ctx, end), settings["scene_tokens"])
+    here = first_tokens(_here(ctx, end, known), settings["scene_tokens"])
     return Asked(action, "\n".join(part for part in (here, end) if part))
 
 
-def _here(ctx: PluginContext, narration: str) -> str:
+def _here(ctx: PluginContext, narration: str, known: Sequence[Card]) -> str:
     """The places and the people of the scene by name, then what its block says."""
     block = ctx.data["blocks"].get("scene")
     scene = one_line(str(block.value["text"])) if block else ""
-    present = [card for card in cards(ctx) if is_named(f"{scene}\n{narration}", card.names)]
+    present = [card for card in known if is_named(f"{scene}\n{narration}", card.names)]
     places = [card.name for card in present if card.kind == "place"]
     people = [card.name for card in present if card.kind == "character"][: ctx.settings["scene_people"]]
     return "; ".join(part for part in (", ".join([*places, *people]), scene) if part)

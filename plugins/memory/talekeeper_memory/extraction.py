@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -14,7 +14,7 @@ from talekeeper_memory.blocks import PROFILE, Block, Blocks, collect, with_playe
 from talekeeper_memory.cutting import cut_at_sentence
 from talekeeper_memory.material import data_text, json_line, story_lines
 from talekeeper_memory.pages import every
-from talekeeper_memory.people import cards, player_line, player_name
+from talekeeper_memory.people import Card, cards, player_line, player_name
 from talekeeper_memory.prompts import Prompts, Said, player_labels, prompts_for, question
 from talekeeper_memory.repeats import NewFact, new_facts
 
@@ -41,7 +41,7 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
         raise Skip("the turn has no story text")
     work = _Work(ctx, job, messages, current_blocks(ctx), prompts_for(ctx.session.locale))
     found = _asked(work)
-    facts = new_facts(ctx, found.facts, ctx.settings["repeat_share"], known_names(ctx))
+    facts = new_facts(ctx, found.facts, ctx.settings["repeat_share"], known_names(ctx, cards(ctx)))
     late = job.superseded
     texts = {} if late else {label: _fitted(work, label, text) for label, text in found.blocks.items()}
     _write(work, texts, facts)
@@ -70,9 +70,9 @@ def block_value(ctx: PluginContext, label: str, text: str, turn: int) -> dict[st
     return {**(before.value if before else {}), "text": text, "turn": turn}
 
 
-def known_names(ctx: PluginContext) -> frozenset[str]:
-    """Names of characters and of the player, to tell facts apart by in any script."""
-    found = {name for card in cards(ctx) if card.kind == "character" for name in card.names}
+def known_names(ctx: PluginContext, known: Iterable[Card]) -> frozenset[str]:
+    """Names of the cards' characters and of who speaks, to tell facts apart by in any script."""
+    found = {name for card in known if card.kind == "character" for name in card.names}
     return frozenset(name for name in {*found, *ctx.history.speakers(), player_name(ctx)} if name.strip())
 
 

@@ -72,7 +72,7 @@ def _content_fault(one: ScoredRecord, coverage: float, weights: Weights, everyda
 
 def _rarity_fault(matched: tuple[str, ...], weights: Weights, gate: Gate) -> str:
     """A single word in common has to be a rare one."""
-    holding = min(weights.held[term] for term in matched)
+    holding = min(weights.held.get(term, 0) for term in matched)
     if weights.total < gate.rare_of:
         return f"one shared term, and {weights.total} facts are too few ({gate.rare_of}) to call it rare"
     if holding > gate.rare * weights.total:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from talekeeper.api import Considered, Line, PluginContext, Recalled, Record, ScoredRecord, TurnView
@@ -34,17 +34,30 @@ def recalled_facts(ctx: PluginContext, turn: TurnView) -> Recalled:
     return Recalled(tuple(lines), tuple(considered), {"terms": list(ctx.search.terms(message.text))})
 
 
-def _candidates(ctx: PluginContext, text: str) -> list[_Candidate]:
+def _candidates(ctx: PluginContext, text: str) -> Iterator[_Candidate]:
+    """Every fact that shares a term, best first, judged as it is come to."""
     scored = ctx.search.score("facts", [(text, 1.0)])
     held = [one for one in scored if one.matched]
-    weights = weigh(ctx.search.terms(text), held, ctx.data["facts"].count())
+    if not held:
+        return
+    weights = weigh(ctx.search.terms(text), held, _facts_here(ctx))
     plain = everyday(ctx.search.terms)
     names = name_terms(cards(ctx), player_name(ctx), ctx.search.terms)
     gate = gate_of(ctx.settings)
-    return [_Candidate(one, judge(one, weights, names, plain, gate)) for one in held]
+    # What is decided depends on the shared terms alone, and hundreds of facts share the same ones.
+    verdicts: dict[tuple[str, ...], Verdict] = {}
+    for one in held:
+        if one.matched not in verdicts:
+            verdicts[one.matched] = judge(one, weights, names, plain, gate)
+        yield _Candidate(one, verdicts[one.matched])
 
 
-def _choose(ctx: PluginContext, candidates: Sequence[_Candidate], turn: int) -> tuple[list[Record], list[Considered]]:
+def _facts_here(ctx: PluginContext) -> int:
+    """How many facts this lineage has: the search knows at once, where counting records reads every version."""
+    return ctx.search.memory_search("?", sources=["memory/facts"], limit=1).searched
+
+
+def _choose(ctx: PluginContext, candidates: Iterable[_Candidate], turn: int) -> tuple[list[Record], list[Considered]]:
     """The best that qualify and are old enough, and what is said of each candidate."""
     most, recent = ctx.settings["recall_facts"], ctx.settings["recall_skip_turns"]
     chosen: list[Record] = []

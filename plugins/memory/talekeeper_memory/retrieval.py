@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from talekeeper.api import Authority, Considered, Json, Line, PluginContext, Recalled, Record, TurnView
@@ -11,6 +11,7 @@ from talekeeper_memory.asking import Asked, asked
 from talekeeper_memory.differences import differ
 from talekeeper_memory.extraction import known_names
 from talekeeper_memory.pages import every
+from talekeeper_memory.people import Card, cards
 from talekeeper_memory.ranking import Question, Scored, floor_of, mix_of, ranked
 from talekeeper_memory.summary import is_eligible
 
@@ -37,11 +38,12 @@ def memories(ctx: PluginContext, turn: TurnView) -> Recalled:
     held = {record.key: record for record in every(ctx.data["bank"]) if is_eligible(ctx, record)}
     if not held:
         return Recalled(())
-    question = asked(ctx, turn)
+    known = cards(ctx)
+    question = asked(ctx, turn, known)
     scored = _scored(ctx, question, len(held))
     choice = _Choice(ctx.settings["memories_shown"])
     _take_pins(choice, held, {one.key: one for one in scored})
-    _take_best(ctx, choice, held, scored)
+    _take_best(choice, held, scored, _Repeats(ctx, known, by_meaning=any(one.semantic is not None for one in scored)))
     lines = tuple(_line(record) for record in choice.taken)
     return Recalled(lines, tuple(choice.said), _query(ctx, question))
 
@@ -65,8 +67,7 @@ def _take_pins(choice: _Choice, held: Mapping[str, Record], scores: Mapping[str,
                 choice.taken.append(record)
 
 
-def _take_best(ctx: PluginContext, choice: _Choice, held: Mapping[str, Record], scored: Sequence[Scored]) -> None:
-    repeats = _Repeats(ctx)
+def _take_best(choice: _Choice, held: Mapping[str, Record], scored: Sequence[Scored], repeats: _Repeats) -> None:
     for one in scored:
         record = held.get(one.key)
         if record is None or record.value.get("pinned", False):
@@ -85,35 +86,37 @@ def _take_best(ctx: PluginContext, choice: _Choice, held: Mapping[str, Record], 
 class _Repeats:
     """Finds the taken memory that another repeats: the same in nearly all words or in meaning, different in nothing."""
 
-    def __init__(self, ctx: PluginContext) -> None:
+    def __init__(self, ctx: PluginContext, known: Sequence[Card], *, by_meaning: bool) -> None:
         self._ctx = ctx
-        self._near: dict[str, frozenset[str]] = {}
-        self._known = known_names(ctx)
+        self._cards = known
+        self._by_meaning = by_meaning
+        self._like: dict[str, frozenset[str]] = {}
 
     def of(self, record: Record, taken: Sequence[Record]) -> str:
         """The key of the one repeated; empty when it is news."""
         text = str(record.value["text"])
-        for other in taken:
-            said = str(other.value["text"])
-            same_authority = _authority(record) == _authority(other)
-            if same_authority and record.key in self._nominated(other) and not differ(text, said, self._known):
-                return other.key
-        return ""
+        near = [other for other in self._near(record, taken) if _authority(other) == _authority(record)]
+        names = known_names(self._ctx, self._cards) if near else ()
+        return next((other.key for other in near if not differ(text, str(other.value["text"]), names)), "")
 
-    def _nominated(self, taken: Record) -> frozenset[str]:
-        """Memories near enough to a taken one to be read against it."""
-        if taken.key not in self._near:
-            self._near[taken.key] = frozenset(self._nearest(taken))
-        return self._near[taken.key]
-
-    def _nearest(self, taken: Record) -> Iterator[str]:
-        scored = self._ctx.search.score("bank", [(str(taken.value["text"]), 1.0)])
-        cosines = [one.semantic for one in scored if one.semantic is not None and one.key != taken.key]
-        floor = floor_of(cosines)
+    def _near(self, record: Record, taken: Sequence[Record]) -> list[Record]:
+        """The taken ones that it is like enough to be read against."""
         share = self._ctx.settings["repeat_share"]
-        for one in scored:
-            if one.key != taken.key and (one.share >= share or (one.semantic or 0.0) > floor):
-                yield one.key
+        said = [str(other.value["text"]) for other in taken]
+        found = self._ctx.search.rank_texts(str(record.value["text"]), said)
+        near = {one.index for one in found if one.share >= share}
+        if self._by_meaning:
+            near |= {at for at, other in enumerate(taken) if record.key in self._alike(other)}
+        return [taken[at] for at in sorted(near)]
+
+    def _alike(self, taken: Record) -> frozenset[str]:
+        """Memories whose likeness in meaning to a taken one is beyond what is usual here."""
+        if taken.key not in self._like:
+            scored = self._ctx.search.score("bank", [(str(taken.value["text"]), 1.0)])
+            cosines = {one.key: one.semantic for one in scored if one.semantic is not None and one.key != taken.key}
+            floor = floor_of(list(cosines.values()))
+            self._like[taken.key] = frozenset(key for key, cosine in cosines.items() if cosine > floor)
+        return self._like[taken.key]
 
 
 def _considered(record: Record, score: Scored | None, reason: str, repeats: str = "") -> Considered:

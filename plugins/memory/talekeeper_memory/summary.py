@@ -17,6 +17,8 @@ from talekeeper_memory.material import data_text, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
 
+_FEW = 4  # the first is nearly always the one
+
 
 def write_summary(ctx: PluginContext, job: JobView) -> JobResult:
     """Raises `Skip` while fewer messages than a summary takes are waiting."""
@@ -37,7 +39,13 @@ def write_summary(ctx: PluginContext, job: JobView) -> JobResult:
 
 def newest(ctx: PluginContext) -> Record | None:
     """The summary that is eligible here: the newest whose last message is on this lineage."""
-    return next((record for record in ctx.data["summaries"].list(order="newest") if is_eligible(ctx, record)), None)
+    after: str | None = None
+    while page := ctx.data["summaries"].list(order="newest", after=after, limit=_FEW):
+        for record in page:
+            if is_eligible(ctx, record):
+                return record
+        after = page[-1].key
+    return None
 
 
 def is_eligible(ctx: PluginContext, record: Record) -> bool:

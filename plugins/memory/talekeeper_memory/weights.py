@@ -8,34 +8,34 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 
 from talekeeper.api import ScoredRecord
 
 
-@dataclass(frozen=True, slots=True)
 class Weights:
     """The terms of one question and how many of `total` records hold each."""
 
-    terms: tuple[str, ...]
-    held: Counter[str]
-    total: int
+    def __init__(self, terms: Sequence[str], held: Mapping[str, int], total: int) -> None:
+        self.terms = tuple(terms)
+        self.held = held
+        self.total = total
+        self._weights = {term: max(0.0, math.log((total + 1) / (held.get(term, 0) + 1))) for term in terms}
+        self._whole = sum(self._weights.values())
 
-    def coverage(self, matched: Sequence[str]) -> float:
+    def coverage(self, matched: Collection[str]) -> float:
         """The weight of the matched terms as a part of that of all, 0..1; where nothing weighs, their number's part."""
-        if not self.terms:
-            return 0.0
-        whole = sum(map(self.weight, self.terms))
         of_question = [term for term in self.terms if term in matched]
-        return sum(map(self.weight, of_question)) / whole if whole else len(of_question) / len(self.terms)
+        if self._whole:
+            return sum(self._weights[term] for term in of_question) / self._whole
+        return len(of_question) / len(self.terms) if self.terms else 0.0
 
     def weight(self, term: str) -> float:
-        """ln((N + 1) / (df + 1)), never negative."""
-        return max(0.0, math.log((self.total + 1) / (self.held[term] + 1)))
+        """ln((N + 1) / (df + 1)) of one of the terms, never negative."""
+        return self._weights[term]
 
 
 def weigh(terms: Sequence[str], scored: Sequence[ScoredRecord], total: int) -> Weights:
     """Counts who holds what from the answer to one question: it has every record that shares a term with it."""
-    held = Counter(term for one in scored for term in set(one.matched))
-    return Weights(tuple(terms), held, max(total, len(scored)))
+    held = Counter(term for one in scored for term in one.matched)
+    return Weights(terms, held, max(total, len(scored)))
