@@ -6,14 +6,27 @@ from talekeeper.search.checking import Difference
 from talekeeper.search.excerpt import excerpt
 from talekeeper.search.index import Index
 from talekeeper.search.manner import manner
-from talekeeper.search.passage import Kind, PartScope, Passage, Query, Ranked, Ranking, Source, TermScore
+from talekeeper.search.passage import (
+    Closeness,
+    Kind,
+    Meaning,
+    PartScope,
+    Passage,
+    Query,
+    Ranked,
+    Ranking,
+    Source,
+    TermScore,
+)
 from talekeeper.search.rank_texts import RankedText, rank_texts, terms
 from talekeeper.search.tuning import Tuning
 
 __all__ = [
+    "Closeness",
     "Difference",
     "Index",
     "Kind",
+    "Meaning",
     "PartScope",
     "Passage",
     "Query",

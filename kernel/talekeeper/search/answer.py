@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from talekeeper.search.arrays import Singles
+from talekeeper.search.blending import blend
 from talekeeper.search.fusion import fold, fuse, merge
 from talekeeper.search.hits import Hits
+from talekeeper.search.meaning import standings
 from talekeeper.search.names import Names
 from talekeeper.search.narrowing import narrow
 from talekeeper.search.neighbours import rescore
@@ -16,6 +19,7 @@ from talekeeper.search.scope import Scope
 from talekeeper.search.shortlist import Field, Place, Shortlist, order, shortlist, take_statistics
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
+from talekeeper.search.vectors import Matrix
 
 _WIDENINGS = (1, 4, 16)
 """Lists are made this many times as long as asked, one after the other, while identical texts leave too few."""
@@ -23,10 +27,14 @@ _WIDENINGS = (1, 4, 16)
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What one text of a query looks for; `everyday` words count in the second stage only."""
+    """What one text of a query looks for; `everyday` words count in the second stage only.
+
+    `vector` is what it means, where that is known.
+    """
 
     terms: tuple[str, ...]
     everyday: tuple[str, ...] = ()
+    vector: Singles | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,8 @@ class Asked:
     scopes: Sequence[Scope]
     postings: Sequence[Postings]
     tuning: Tuning = STANDARD
+    matrices: Sequence[Matrix] = ()
+    """The vectors of each partition, where meaning is asked."""
 
     def fields(self, kind: Kind) -> list[Field]:
         """What each partition has of a kind; numbered as the partitions."""
@@ -79,8 +89,18 @@ def _lists(asked: Asked, kind: Kind, fields: Sequence[Field], width: int, names:
         if rescores and len(found):
             found = found.widened(wording.everyday, asked.tuning.everyday)
             found = order(rescore(found, fields, asked.tuning), fields, width, names.keys)
-        lists.append(found)
+        lists.append(_by_meaning_too(asked, found, fields, wording, width, names))
     return lists
+
+
+def _by_meaning_too(
+    asked: Asked, found: Shortlist, fields: Sequence[Field], wording: Wording, width: int, names: Names
+) -> Shortlist:
+    """The list as it is where the wording has no vector or passages have none."""
+    if wording.vector is None:
+        return found
+    heights = standings(fields, asked.matrices, wording.vector, asked.tuning)
+    return found if heights is None else blend(found, fields, heights, width, asked.tuning, names.keys)
 
 
 def _one_list(asked: Asked, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:

@@ -22,6 +22,7 @@ class _Listed:
         self.factor: list[float] = found.factor.tolist()
         self.own: list[list[float]] = found.own.tolist()
         self.near: list[list[float]] = found.near.tolist()
+        self.closeness = found.closeness
 
     def coverage(self, row: int) -> float:
         """The share of the wording's weight that the passage itself matches."""
@@ -78,6 +79,7 @@ class Hits:
             near=tuple(term for term in near if term not in matched) if near else (),
             also=tuple((keys[other], self._turn(other)) for other in also),
             explanation=self._explain(listed, row) if explain else (),
+            closeness=listed.closeness.get(place),
         )
 
     def _turn(self, place: Place) -> int:

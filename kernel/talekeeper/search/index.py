@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from talekeeper.db import Database, Tx
 from talekeeper.search import checking, maintenance, rebuilding, staging, writing
 from talekeeper.search.answer import Asked, Wording, all_terms, answer
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
+from talekeeper.search.meaning import compared
 from talekeeper.search.names import Names
 from talekeeper.search.part_cache import PartCache
 from talekeeper.search.passage import Kind, Passage, Query, Ranking
 from talekeeper.search.rebuilding import Passages
 from talekeeper.search.scope import make_scope, wanted
+from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
+from talekeeper.search.vectors import Matrix, MatrixCache, unit
 
 _MEGABYTE = 1 << 20
 
@@ -22,7 +25,7 @@ _MEGABYTE = 1 << 20
 class Index:
     """Keeps nothing but caches, so any number of them, in any number of processes, may serve one database.
 
-    `part_budget` and `posting_budget` are bytes. Threads may share one.
+    The three budgets are bytes. Threads may share one.
     """
 
     def __init__(
@@ -30,10 +33,12 @@ class Index:
         *,
         part_budget: int = 96 * _MEGABYTE,
         posting_budget: int = 64 * _MEGABYTE,
+        vector_budget: int = 256 * _MEGABYTE,
         tuning: Tuning = STANDARD,
     ) -> None:
         self._parts = PartCache(part_budget)
         self._postings = PostingCache(posting_budget)
+        self._matrices = MatrixCache(vector_budget)
         self._tuning = tuning
 
     def part_for(self, tx: Tx, workspace: str, session: str, preset: str) -> int:
@@ -89,8 +94,17 @@ class Index:
             return Ranking((), searched)
         rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
         postings = fetch(tx, self._postings, loaded, all_terms(wordings, everyday=rescores))
-        asked = Asked(query, wordings, loaded, scopes, postings, self._tuning)
-        return Ranking(answer(asked, Names(tx, loaded)), searched)
+        matrices = self._matrices_of(tx, query, loaded)
+        asked = Asked(query, wordings, loaded, scopes, postings, self._tuning, matrices)
+        return Ranking(
+            answer(asked, Names(tx, loaded)), searched, compared(loaded, scopes, matrices) if matrices else 0
+        )
+
+    def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
+        """The vectors of each partition; none at all where meaning is not asked."""
+        if query.meaning is None:
+            return ()
+        return tuple(self._matrices.load(tx, state.row.id, query.meaning.space) for state in states)
 
     def maintain(self, db: Database, *, part: int | None = None) -> None:
         """Flushes, merges, and wipes out what was forgotten, in short transactions of its own; between turns.
@@ -138,4 +152,8 @@ class Index:
 def _wordings(query: Query, tuning: Tuning) -> list[Wording]:
     """One of each text, without texts that have no terms or the same as another."""
     texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
-    return [Wording(terms, tuning.everyday_terms(text)) for terms, text in reversed(texts.items())]
+    vectors = query.meaning.vectors if query.meaning else {}
+    return [
+        Wording(terms, tuning.everyday_terms(text), unit(vectors[text]) if text in vectors else None)
+        for terms, text in reversed(texts.items())
+    ]

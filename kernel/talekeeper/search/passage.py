@@ -6,8 +6,8 @@ transaction. A `Query` is made by context; a `Ranking` comes back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from talekeeper.text import Terms
@@ -66,8 +66,16 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the texts of a query mean: for some or all of them a vector of length 1 in a space of the index."""
+
+    space: int
+    vectors: Mapping[str, Sequence[float]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """`texts` are the query and its other wordings.
+    """`texts` are the query and its other wordings. Without a `meaning`, words alone decide.
 
     Turn bounds are inclusive; a passage of unknown turn is outside any.
     """
@@ -82,6 +90,7 @@ class Query:
     depth: int = 100
     neighbours: bool = True
     explain: bool = False
+    meaning: Meaning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,20 @@ class TermScore:
     df: int
     idf: float
     contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """What a passage's meaning did for its place.
+
+    `cosine` is with the wording that suits it best and `adds` what it put on top of the score by words. Ranks count
+    from 1; `rank_by_words` is None for one that no word found.
+    """
+
+    cosine: float
+    adds: float
+    rank_by_meaning: int
+    rank_by_words: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +136,14 @@ class Ranked:
     also: tuple[tuple[str, int], ...] = ()
     """(key, turn) of passages with the identical text, folded into this one."""
     explanation: tuple[TermScore, ...] = ()
+    closeness: Closeness | None = None
+    """None where meaning was not asked, or the passage has no vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """`searched` counts the live passages in scope."""
+    """`searched` counts the live passages in scope, `compared` those of them whose meaning was looked at."""
 
     hits: tuple[Ranked, ...]
     searched: int
+    compared: int = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from itertools import groupby
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from talekeeper.search.arrays import Column, Doubles, Ints, Positions
 from talekeeper.search.bm25 import Statistics, norm, weigh
 from talekeeper.search.leaders import leaders
-from talekeeper.search.passage import Kind
+from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.postings import Postings, frequencies
 from talekeeper.search.rough import rough_scores
 from talekeeper.search.scope import Scope
@@ -44,7 +45,8 @@ class Shortlist:
     """Rows are passages, best first once ordered; columns of `own` and `near` are `terms`.
 
     `own` is a term's frequency in the passage, `near` what its neighbours add to it, `norm` the part of the BM25
-    divisor that comes of length, `factor` what the sum over the terms is multiplied by.
+    divisor that comes of length, `factor` what the sum over the terms is multiplied by. `closeness` says what meaning
+    added to scores, where it was asked.
     """
 
     terms: tuple[str, ...]
@@ -56,6 +58,7 @@ class Shortlist:
     factor: Doubles
     own: Doubles
     near: Doubles
+    closeness: Mapping[Place, Closeness] = dataclass_field(default_factory=dict[Place, Closeness])
 
     def __len__(self) -> int:
         return len(self.position)

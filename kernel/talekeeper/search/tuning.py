@@ -38,6 +38,16 @@ class Tuning:
     """How much more such a message lends to the one that answers it."""
     everyday: float = 0.2
     """What a stop word of the query weighs in the second stage, beside 1 for other words of its idf."""
+    meaning: float = 1.6
+    """What one standard deviation of meaning is worth in BM25 score where words find nothing."""
+    meaning_power: float = 0.5
+    """How fast that falls with what words do find."""
+    meaning_gate: float = 1.0
+    """How far a passage without a word of the query must stand out to be found, in standard deviations."""
+    meant_before: float = 0.5
+    """The share a message has in what the one before it means."""
+    meant_after: float = 0.3
+    """The same for the one after it."""
     fold: bool = True
     """Whether passages of identical text are one result."""
     damping: int = RANK_DAMPING

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Column, Singles
+from talekeeper.search.arrays import Column, Positions, Singles
 from talekeeper.search.damage import decoding
 from talekeeper.search.lru import ByteLru
 from talekeeper.search.writing import count_up
@@ -49,6 +49,10 @@ class Matrix:
     def nbytes(self) -> int:
         """Bytes held."""
         return self.docs.nbytes + self.rows.nbytes
+
+    def part(self, rows: Positions) -> Matrix:
+        """The chosen rows."""
+        return Matrix(self.docs[rows], self.rows[rows], self.batch)
 
     def cosines(self, vector: Singles) -> Singles:
         """The cosine of every row with a vector of length 1."""
