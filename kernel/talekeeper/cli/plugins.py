@@ -9,6 +9,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
+from talekeeper.cli.plugin_settings import set_command, settings_command
 
 if TYPE_CHECKING:
     from talekeeper.plugins import Plugin
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
 @common
 @click.pass_context
 def group(ctx: click.Context) -> None:
-    """List, explain, enable and disable plugins.
+    """List, explain, enable, disable and set plugins.
 
     Without a command, lists them.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
+
+
+group.add_command(settings_command)
+group.add_command(set_command)
 
 
 @group.command("list", epilog="Example:  talekeeper plugins list")

@@ -25,7 +25,7 @@ COMMANDS: dict[str, Entry] = {
     "run": Entry("talekeeper.cli.run:command", "Run a plugin's command."),
     "jobs": Entry("talekeeper.cli.jobs:group", "List, run and retry the work that follows turns."),
     "usage": Entry("talekeeper.cli.usage:command", "Say what models were used for, and how many tokens that took."),
-    "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable and disable plugins."),
+    "plugins": Entry("talekeeper.cli.plugins:group", "List, explain, enable, disable and set plugins."),
     "new-plugin": Entry("talekeeper.cli.new_plugin:command", "Make the project of a new plugin."),
     "validate-plugin": Entry("talekeeper.cli.validate_plugin:command", "Check a plugin's manifest."),
     "status": Entry("talekeeper.cli.status:command", "Say what this home holds."),
