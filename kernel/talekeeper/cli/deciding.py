@@ -78,6 +78,8 @@ def show_decided(told: Mapping[str, Any]) -> None:
     rows = [_row(one) for one in told.get("considered", ())]
     if rows:
         screen.table(("", "record", "scores", "why not", "text"), rows, indent=2)
+    if told.get("more"):
+        screen.say(f"  and {screen.counted(int(told['more']), 'candidate')} more")
 
 
 def _of_history(told: Mapping[str, Any]) -> list[str]:
