@@ -100,6 +100,17 @@ def test_segments_leave_half_of_a_small_context_to_the_story(stage: Stage) -> No
     assert "memo/seen" in stage.prompt()[0]["content"] or "memo/full" in stage.prompt()[0]["content"]
 
 
+def test_what_a_segment_does_not_use_goes_to_those_behind_it(stage: Stage) -> None:
+    code = FILL + "\n    def none(ctx, turn):\n        return []\n"
+    plug(stage, code, ("none", "system", 20_000, 1), ("full", "system", 2_000, 2))
+    chapters(stage, 100)
+
+    stage.narrator([say("x")], context=4096).turn(stage.address, "Go.")
+
+    frame = stage.prompt()[0]["content"].partition("\n\n")[2]
+    assert 2_000 - 80 < len(frame) <= 2_000
+
+
 def test_segments_stand_by_position_then_order_then_name(stage: Stage) -> None:
     code = "".join(f"    def s{n}(ctx, turn):\n        return [Line('line of s{n}')]\n" for n in range(5))
     plug(

@@ -13,20 +13,19 @@ from typing import Any
 from talekeeper.context.pending import Pending
 from talekeeper.errors import ContextOverflow
 from talekeeper.models import ChatMessage
-from talekeeper.plugins.border import Considered, Line
 from talekeeper.text import estimate_tokens, token_quarters
 from talekeeper.turn.chat import chat
-from talekeeper.turn.frame import Framed, Room, framed
+from talekeeper.turn.filling import Filled, decided, fill, uses
+from talekeeper.turn.frame import Room
 from talekeeper.turn.history import History, cost, history
 from talekeeper.turn.limits import MESSAGE_TOKENS, SEGMENTS_SHARE
 from talekeeper.turn.results import Decided
 from talekeeper.turn.scene import Scene
-from talekeeper.turn.segments import Given, Segment, ask, segments
+from talekeeper.turn.segments import Segment, ask, segments
 
 _DENSE = ("zh", "ja", "ko")
 _PER_TOKEN = 4
 _LOOKED_AT = 8
-_CANDIDATES = 60  # of a recall that are kept for `why`, those used first: some 6 KB a turn
 _UNTYPED = frozenset({"pasted", "imported", "tool"})
 _UNTYPED_WORD = {"pasted": "pasted", "imported": "imported", "tool": "a tool's"}
 
@@ -48,14 +47,6 @@ class Prompt:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A segment as asked and framed."""
-
-    given: Given
-    framed: Framed
-
-
 def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
     """The prompt of a turn. `beside` are the tokens of what is sent with it: the tools' descriptions.
 
@@ -71,11 +62,7 @@ def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0)
     told = _history(scene, budget - kept)
     if told.tokens > budget:
         raise _too_long(scene, told, budget)
-    rooms = _rooms(wanted, reserved, min(kept, budget - told.tokens))
-    view = scene.view(told.since)
-    filled = [
-        _fill(scene, ask(scene, segment, view, pending), room) for segment, room in zip(wanted, rooms, strict=True)
-    ]
+    filled = _filled(scene, wanted, reserved, told, budget, pending)
     return _prompt(scene, system, note, told, filled, budget)
 
 
@@ -104,25 +91,20 @@ def _density(scene: Scene) -> int:
     return max(1, round(token_quarters(text) / len(text)))
 
 
-def _rooms(wanted: Sequence[Segment], reserved: Sequence[int], tokens: int) -> list[Room]:
-    """Each segment's declared budget; where not all can be had, all give way in proportion."""
-    every = sum(reserved)
-    part = 1.0 if every <= tokens else tokens / every
-    return [Room(one.budget, int(need * part) * _PER_TOKEN) for one, need in zip(wanted, reserved, strict=True)]
-
-
-def _fill(scene: Scene, given: Given, room: Room) -> Filled:
-    done = framed(given.segment.path, given.recalled.lines, room)
-    scene.tell(
-        "memory.recall",
-        segment=given.segment.path,
-        lines=len(given.recalled.lines),
-        shown=len(done.shown),
-        characters=len(done.text),
-        fault=given.fault,
-        body=done.text,
-    )
-    return Filled(given, done)
+def _filled(
+    scene: Scene, wanted: Sequence[Segment], reserved: Sequence[int], told: History, budget: int, pending: Pending
+) -> list[Filled]:
+    """Each segment in what the history leaves: its whole budget, or its part and what those before have not used."""
+    view = scene.view(told.since)
+    left = budget - told.tokens
+    part = min(1.0, left / max(1, sum(reserved)))
+    parts = [int(need * part) for need in reserved]
+    filled: list[Filled] = []
+    for place, (segment, need) in enumerate(zip(wanted, reserved, strict=True)):
+        tokens = min(need, left - sum(parts[place + 1 :]))
+        filled.append(fill(scene, ask(scene, segment, view, pending), Room(segment.budget, tokens * _PER_TOKEN)))
+        left -= estimate_tokens(filled[-1].framed.text)
+    return filled
 
 
 def _prompt(scene: Scene, system: str, note: str, told: History, filled: Sequence[Filled], budget: int) -> Prompt:
@@ -135,8 +117,8 @@ def _prompt(scene: Scene, system: str, note: str, told: History, filled: Sequenc
     return Prompt(
         messages=tuple(messages),
         history_from=told.since,
-        decided=(own, *(decided for one in filled if (decided := _decided(one)).document.keys() - {"budget"})),
-        uses=tuple(dict.fromkeys(use for one in filled for use in _uses(one))),
+        decided=(own, *(record for one in filled if (record := decided(one)).document.keys() - {"budget"})),
+        uses=tuple(dict.fromkeys(use for one in filled for use in uses(one))),
         shown=frozenset(message.id for message in told.messages),
         taint=tuple(_taint(told, filled)),
         tokens=sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages),
@@ -156,55 +138,10 @@ def _of_history(scene: Scene, told: History, budget: int, filled: Sequence[Fille
     }
 
 
-def _uses(one: Filled) -> list[tuple[str, str, str]]:
-    sources, lines = one.given.sources, one.given.recalled.lines
-    return [
-        (source.plugin, source.name, lines[place].id)
-        for place in one.framed.shown
-        if (source := sources[place]) is not None
-    ]
-
-
 def _taint(told: History, filled: Sequence[Filled]) -> list[str]:
     origins = {message.origin for message in told.messages} & _UNTYPED
     reasons = [f"the story holds {_UNTYPED_WORD[origin]} text" for origin in sorted(origins)]
     return reasons + [f"the prompt shows records of {one.given.segment.path}" for one in filled if one.framed.text]
-
-
-def _decided(one: Filled) -> Decided:
-    """The record of a recall: never a text, so that what is forgotten later is not kept here."""
-    given, lines = one.given, one.given.recalled.lines
-    fates = {
-        (line.source, line.id): "" if place in one.framed.shown else "over budget"
-        for place, line in enumerate(lines)
-        if line.id
-    }
-    fates |= {(line.source, line.id): why for line, why in given.refused if line.id}
-    considered = [_candidate(each, fates.pop((each.source, each.id), "")) for each in given.recalled.considered]
-    considered += [_candidate(Considered(key, source), why) for (source, key), why in fates.items()]
-    kept = sorted(considered, key=lambda one: not one["used"])[:_CANDIDATES]
-    document: dict[str, Any] = {
-        "query": given.recalled.query,
-        "budget": given.segment.budget,
-        "characters": len(one.framed.text),
-        "lines": len(lines),
-        "shown": len(one.framed.shown),
-        "cut": [_name(lines[place]) for place in one.framed.cut],
-        "considered": kept,
-        "more": len(considered) - len(kept),
-        "fault": given.fault,
-    }
-    return Decided(given.segment.plugin.id, given.segment.id, {k: v for k, v in document.items() if v}, one.framed.text)
-
-
-def _candidate(one: Considered, fate: str) -> dict[str, Any]:
-    said = {"id": one.id, "source": one.source, "scores": dict(one.scores), "repeats": one.repeats}
-    reason = one.reason or fate
-    return {"used": not reason, "reason": reason, **{name: value for name, value in said.items() if value}}
-
-
-def _name(line: Line) -> str:
-    return line.id or f"turn {line.turn}"
 
 
 def _too_long(scene: Scene, told: History, budget: int) -> ContextOverflow:
