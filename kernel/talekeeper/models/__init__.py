@@ -20,6 +20,7 @@ from talekeeper.models.chat import (
 )
 from talekeeper.models.local import LocalServer, find_local_servers
 from talekeeper.models.plain import read_arguments
+from talekeeper.models.provided import LOCAL, Provided
 from talekeeper.models.redact import Redactor
 from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
 from talekeeper.models.slots import NO_MODELS, Models, ModelSource, ModelsWhenAsked, open_models
@@ -27,6 +28,7 @@ from talekeeper.models.structured import Structured, structured
 
 __all__ = [
     "EMBEDDING",
+    "LOCAL",
     "NARRATOR",
     "NO_MODELS",
     "SLOTS",
@@ -38,6 +40,7 @@ __all__ = [
     "ModelSource",
     "Models",
     "ModelsWhenAsked",
+    "Provided",
     "Redactor",
     "Reply",
     "ReplyStream",

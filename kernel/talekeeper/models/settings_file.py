@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from talekeeper.errors import InputError, ParameterError
 from talekeeper.models.keys import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.plain import is_object
+from talekeeper.models.provided import Provided, provided
 from talekeeper.models.settings import EMBEDDING, NARRATOR, Slot, TimeLimits
 from talekeeper.models.urls import named_network, read_base_url
 
@@ -29,16 +30,7 @@ def slots_of_file(home: Path, environ: Mapping[str, str] | None = None) -> dict[
 
     Raises `InputError` with the place: file and line for what is no TOML, else the key.
     """
-    path = home / FILE_NAME
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeError) as error:
-        fault = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-    else:
-        return slots_of(_parsed(text, path), path, environ)
-    raise InputError(f"the file cannot be read ({fault})", where=str(path))
+    return slots_of(_document(home / FILE_NAME), home / FILE_NAME, environ)
 
 
 def slots_of(document: Mapping[str, Any], path: Path, environ: Mapping[str, str] | None = None) -> dict[str, Slot]:
@@ -47,6 +39,19 @@ def slots_of(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]
     if not is_object(tables):
         raise ParameterError(f"{path}: models", "is no table", cure="write [models.narrator]")
     return _read(tables, path, environ) if tables else {}
+
+
+def provided_of_file(home: Path) -> Provided | None:
+    """The embedding provider that the file names in place of an endpoint; raises as `slots_of_file` does."""
+    path = home / FILE_NAME
+    tables = _document(path).get("models")
+    table = tables.get(EMBEDDING) if is_object(tables) else None
+    if not is_object(table) or "provider" not in table:
+        return None
+    from talekeeper.models.tables import read_table  # noqa: PLC0415 -- as in _read
+
+    place = f"{path}: models.{EMBEDDING}"
+    return provided(read_table(table, place), place, embeds=True)
 
 
 def slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
@@ -66,7 +71,22 @@ def slots_of_local(url: str, model: str = "") -> dict[str, Slot]:
     return {NARRATOR: Slot(NARRATOR, read, model=model, network="loopback")}
 
 
+def _document(path: Path) -> dict[str, Any]:
+    """Empty where there is no file."""
+    try:
+        text = _text(path)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeError) as error:
+        fault = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+    else:
+        return _parsed(text, path)
+    raise InputError(f"the file cannot be read ({fault})", where=str(path))
+
+
 def _text(path: Path) -> str:
+    if path.exists() and not path.is_file():  # opening a pipe may wait for ever
+        raise InputError("this is no file, and the settings of models go there", where=str(path), cure="move it away")
     with path.open("rb") as file:
         raw = file.read(_FILE_LIMIT + 1)
     if len(raw) > _FILE_LIMIT:
@@ -93,8 +113,10 @@ def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None)
         if not _SLOT_NAME.fullmatch(name):
             raise ParameterError(f"{path}: models", f"{name!r} is no name of a slot", cure="use lower-case letters")
         read[name] = read_table(table, f"{path}: models.{name}")
+        if read[name].provider:
+            provided(read[name], f"{path}: models.{name}", embeds=name == EMBEDDING)
     narrator = read.get(NARRATOR)
-    return {name: _slot(name, table, narrator, path, environ) for name, table in read.items()}
+    return {name: _slot(name, table, narrator, path, environ) for name, table in read.items() if not table.provider}
 
 
 def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, environ: Mapping[str, str] | None) -> Slot:

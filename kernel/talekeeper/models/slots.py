@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from talekeeper.clock import Clock
 from talekeeper.errors import AuthFailed, InputError, NoModel
 from talekeeper.models.chat import ChatModel
+from talekeeper.models.provided import Provided
 from talekeeper.models.redact import Redactor
 from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot
-from talekeeper.models.settings_file import FILE_NAME, slots_of_environment, slots_of_file, slots_of_local
+from talekeeper.models.settings_file import (
+    FILE_NAME,
+    provided_of_file,
+    slots_of_environment,
+    slots_of_file,
+    slots_of_local,
+)
 
 if TYPE_CHECKING:
     from talekeeper.models.call import Means
@@ -29,6 +36,8 @@ class Models:
 
     origin: Origin = "none"
     slots: Mapping[str, Slot] = field(default_factory=dict[str, Slot])
+    provided: Provided | None = None
+    """What embeds in place of an endpoint."""
     _clients: dict[str, Client] = field(default_factory=dict[str, "Client"], init=False, repr=False, compare=False)
 
     def slot(self, name: str) -> Slot | None:
@@ -43,6 +52,8 @@ class Models:
         if self.slot(name) is not None:
             return ""
         if name == EMBEDDING:
+            if self.provided is not None:
+                return f"embeddings are made by the provider {self.provided.provider}, which is no endpoint"
             return f"no embedding model is configured; write [models.{EMBEDDING}] in {FILE_NAME}"
         if name not in SLOTS:
             return f"the slot {name} is not configured; write [models.{name}] in {FILE_NAME}"
@@ -136,10 +147,11 @@ def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembe
     Touches no network and reads no key. `remembered` is the URL of a server that `find_local_servers` found and a
     person was told of. Raises `InputError` for a configuration with a mistake in it.
     """
-    if slots := slots_of_file(home, environ):
-        return Models("file", slots)
+    slots, provided = slots_of_file(home, environ), provided_of_file(home)
+    if slots:
+        return Models("file", slots, provided)
     if slots := slots_of_environment(os.environ if environ is None else environ):
-        return Models("environment", slots)
+        return Models("environment", slots, provided)
     if remembered:
-        return Models("local", slots_of_local(remembered))
-    return NO_MODELS
+        return Models("local", slots_of_local(remembered), provided)
+    return replace(NO_MODELS, provided=provided) if provided else NO_MODELS

@@ -1,0 +1,40 @@
+"""An embedding provider that is no endpoint: `provider = "local"`, or a plugin's, under `[models.embedding]`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from talekeeper.errors import ParameterError
+
+if TYPE_CHECKING:
+    from talekeeper.models.tables import SlotTable
+
+LOCAL = "local"
+"""The encoder of the `semantic` extra, which runs in this process."""
+
+BATCH = 64
+_ITS_KEYS = {"provider", "model", "batch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """`provider` is `local` or `plugin/name`; `model` is one of those it lists, its first where empty.
+
+    `batch` is the most texts it is given at once.
+    """
+
+    provider: str
+    model: str = ""
+    batch: int = BATCH
+
+
+def provided(table: SlotTable, place: str, *, embeds: bool) -> Provided:
+    """What a table with a `provider` says; raises `ParameterError` for what does not go with one."""
+    if not embeds:
+        raise ParameterError(f"{place}.provider", "only the embedding slot has one", cure="write base_url here")
+    given = set(table.model_dump(exclude_none=True, by_alias=True))
+    if others := sorted(given - _ITS_KEYS):
+        cure = "a provider has no endpoint: keep provider, model and batch, or take provider away"
+        raise ParameterError(f"{place}.{others[0]}", "stands beside provider", cure=cure)
+    return Provided(table.provider or LOCAL, table.model or "", table.batch or BATCH)
