@@ -58,7 +58,7 @@ def test_a_record_is_one_line_of_json_between_the_two_of_its_frame(text: str, ke
     assert line.splitlines() == [line]
 
 
-@effort(max_examples=1_000)
+@effort(max_examples=600)
 @given(TEXTS)
 def test_cleaning_leaves_nothing_unseen_and_changes_nothing_twice(text: str) -> None:
     once = clean(text)
@@ -79,7 +79,7 @@ def test_a_segment_never_takes_more_than_its_room(texts: list[str], characters: 
     assert bool(done.text) == bool(done.shown)
 
 
-@effort(max_examples=150)
+@effort(max_examples=40)
 @given(st.recursive(st.none() | st.integers() | TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))
 def test_a_value_is_written_on_one_line_without_marks(value: object) -> None:
     text = escaped(cleaned(value))
