@@ -169,8 +169,10 @@ class Home:
         return text if self._keys is None else self._keys.mask(text)
 
     def _remembered(self) -> str:
+        file = self.folder / _SERVER
         try:
-            return (self.folder / _SERVER).read_text(encoding="utf-8").strip()
+            # What is no file, such as a pipe that nobody writes into, is not opened.
+            return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
         except (OSError, UnicodeError):
             return ""
 
@@ -188,8 +190,12 @@ class Home:
     def _forget_events(self, *addresses: Address) -> None:
         if self.trace is not None:
             self.trace.flush()
-        for address in addresses:
-            forget_events(self.folder / TRACES, address.workspace, address.session)
+        try:
+            for address in addresses:
+                forget_events(self.folder / TRACES, address.workspace, address.session)
+        except StoreUnusable as fault:
+            what = f"what was to be deleted is, and only its events are not: {fault.what}"
+            raise StoreUnusable(what, where=fault.where, cure=fault.cure) from fault
 
     def import_lore(
         self,

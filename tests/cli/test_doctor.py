@@ -53,6 +53,7 @@ SPOILERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "every other page": (spoil_every_other_page, ""),
     "a folder": (put_folder, "is a folder"),
     "a pipe": (put_pipe, "is a pipe"),
+    "format": (lambda file: overwrite(file, 44, b"\0\0\0\x09"), "the database is damaged"),
     "foreign": (lambda file: change(file, "PRAGMA application_id = 7"), "belongs to another program"),
     "from the future": (lambda file: change(file, "PRAGMA user_version = 999"), "has version 999"),
     "no version": (lambda file: change(file, "PRAGMA user_version = 0"), "its tables are not of that version"),
@@ -76,6 +77,15 @@ def test_a_damaged_database_is_a_finding_among_others(told: Run, home: Path, fau
     assert sentence in " ".join(outcome.json["faults"]["database"])
     assert "ask 'talekeeper doctor'" not in shown.out
     assert shown.out.splitlines()[-1].startswith(f"state: {outcome.json['state']} (")
+
+
+def test_an_index_that_could_not_be_written_anew_is_not_said_to_be(told: Run, home: Path) -> None:
+    sound = told("doctor", "--rebuild", "--json").json
+    (home / "talekeeper.sqlite").write_bytes(b"not a database at all" * 100)
+
+    unusable = told("doctor", "--rebuild", "--json").json
+
+    assert (sound["rebuilt"], unusable["rebuilt"]) == (True, False)
 
 
 def test_what_can_still_be_read_of_a_database_that_cannot_be_used_is_counted(told: Run, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -78,3 +79,11 @@ def test_no_plugins_is_decided_before_any_is_looked_at(tmp_path: Path) -> None:
         session = home.story.create_session("default", session_id="s")
         assert home.host.roster(session=session).working == ()
         assert home.story.messages(Address("default", "s")) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes are POSIX")
+def test_a_pipe_in_the_place_of_the_remembered_server_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "local-server")
+
+    with Home.open(tmp_path) as home:
+        assert home.models is not None

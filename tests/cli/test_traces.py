@@ -75,6 +75,16 @@ def test_traces_that_cannot_be_written_stop_nothing(told: Run, home: Path) -> No
     assert told("doctor", "--json").json["reasons"] == ["traces"]
 
 
+def test_traces_that_cannot_be_changed_leave_what_was_deleted_deleted(told: Run, home: Path) -> None:
+    (home / "traces.sqlite").mkdir()
+
+    deleted = told("sessions", "delete", "harbour", "--yes")
+
+    assert deleted.code == 2
+    assert "what was to be deleted is, and only its events are not" in deleted.err
+    assert told("sessions", "list", "--json").json["sessions"] == []
+
+
 def test_status_says_how_many_events_are_missing(told: Run, home: Path) -> None:
     told("search", "eels")
     trace = Trace(home / "traces.sqlite", clock=SystemClock())

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -248,3 +249,11 @@ def test_a_closed_port_is_no_server(clock: FixedClock) -> None:
         port = server.port
 
     assert find_local_servers(clock=clock, ports=[("Ollama", port)]) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes are POSIX")
+def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "talekeeper.toml")
+
+    with pytest.raises(InputError, match="this is no file"):
+        open_models(tmp_path)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +15,7 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import StoreUnusable
-from talekeeper.trace import DROPPED, Trace, forget_events, read_events
+from talekeeper.trace import DROPPED, Trace, count_events, forget_events, read_events
 from talekeeper.trace.file import open_events
 
 MakeTrace = Callable[..., Trace]
@@ -162,6 +165,53 @@ def test_a_foreign_file_is_left_as_it_is_and_the_fault_shown(make_trace: MakeTra
     with pytest.raises(StoreUnusable, match="the traces cannot be read"):
         read_events(path)
     trace.close()
+
+
+def test_a_complaint_about_a_damaged_file_may_hold_bytes_that_are_no_text(make_trace: MakeTrace, path: Path) -> None:
+    open_events(path).close()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE event", b"CREATE T\xfaBLE event"))
+    trace = make_trace()
+
+    trace.event("turn.accepted")
+    trace.close()
+
+    assert trace.dropped == 1
+    assert trace.fault
+    with pytest.raises(StoreUnusable, match="the traces cannot be read"):
+        read_events(path)
+    with pytest.raises(StoreUnusable, match="the traces cannot be changed"):
+        forget_events(path, "w", "s")
+
+
+def test_facts_that_are_no_json_are_damage(make_trace: MakeTrace, path: Path) -> None:
+    trace = make_trace()
+    trace.event("turn.accepted")
+    trace.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE event SET facts = '{'")
+        connection.commit()
+
+    with pytest.raises(StoreUnusable, match="the traces cannot be read"):
+        read_events(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes are POSIX")
+@pytest.mark.parametrize("beside", ["", "-wal", "-journal"])
+def test_a_pipe_in_the_place_of_the_traces_is_not_waited_for(make_trace: MakeTrace, path: Path, beside: str) -> None:
+    if beside:
+        open_events(path).close()
+    pipe = path.with_name(path.name + beside)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    trace = make_trace()
+
+    trace.event("turn.accepted")
+    trace.close()
+
+    assert "not a regular file" in trace.fault
+    for ask in (read_events, count_events, partial(forget_events, workspace="w", session="s")):
+        with pytest.raises(StoreUnusable, match="not a regular file"):
+            ask(path)
 
 
 def test_a_file_of_a_later_layout_is_left_alone(make_trace: MakeTrace, path: Path) -> None:

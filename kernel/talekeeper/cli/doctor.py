@@ -35,27 +35,28 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
 
     Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one.
     """
-    findings = _examine(options, only_index=only_index, rebuild=rebuild)
+    findings, rebuilt = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:
-        screen.emit(_document(findings, rebuilt=rebuild))
+        screen.emit(_document(findings, rebuilt=rebuilt))
     else:
         _show(findings)
     return 1 if findings.faults else 0
 
 
-def _examine(options: Common, *, only_index: bool, rebuild: bool) -> Findings:
+def _examine(options: Common, *, only_index: bool, rebuild: bool) -> tuple[Findings, bool]:
+    """What there is to say, and whether the index was written anew."""
     from talekeeper.home import database_of  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
 
     try:
         home = options.open()
     except StoreUnusable as fault:
-        return of_unusable(database_of(options.home), fault)
+        return of_unusable(database_of(options.home), fault), False
     with home:
         failed = _rebuild(home) if rebuild else ""
         findings = of_home(home, only_index=only_index)
         if failed:
             findings.parts["index"].insert(0, failed)
-    return findings
+    return findings, rebuild and not failed
 
 
 def _rebuild(home: Home) -> str:

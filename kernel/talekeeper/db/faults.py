@@ -9,6 +9,7 @@ from talekeeper.errors import Busy, Conflict, StoreError, StoreUnusable
 
 _PRIMARY = 0xFF  # extended result codes keep the primary code in their low byte
 _UNDECODABLE = "Could not decode"
+_OF_DAMAGE = ("no such table", "unsupported file format")  # what SQLite reports under its code for everything else
 _RESTORE = "restore a backup, or ask 'talekeeper doctor' what can still be read"
 
 _UNUSABLE: dict[int, tuple[str, str]] = {
@@ -43,7 +44,7 @@ def explain(error: sqlite3.Error, path: Path) -> StoreError | None:
     if code in _UNUSABLE:
         what, cure = _UNUSABLE[code]
         return StoreUnusable(what, where=str(path), cure=cure)
-    if code == sqlite3.SQLITE_ERROR and str(error).startswith("no such table"):
+    if code == sqlite3.SQLITE_ERROR and str(error).startswith(_OF_DAMAGE):
         return StoreUnusable(f"the database is damaged ({error})", where=str(path), cure=_RESTORE)
     if code == sqlite3.SQLITE_CONSTRAINT:
         return Conflict(f"the store refused a row that is already there or refers to nothing ({error})")

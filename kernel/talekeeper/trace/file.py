@@ -23,6 +23,8 @@ DROPPED = "trace.dropped"
 
 PRIVATE = 0o600
 _LAYOUT = 1
+_BESIDE = ("-wal", "-shm", "-journal")
+_CURE = "move it away"
 _BUSY_SECONDS = 2.0
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -50,6 +52,9 @@ _COUNT = "SELECT count(*), coalesce(sum(facts ->> 'count') FILTER (WHERE kind = 
 # What the file holds is private, and what was deleted is gone.
 _PRAGMAS = ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON", "trusted_schema = OFF")
 
+FAULTS = (OSError, sqlite3.Error, ValueError, StoreUnusable)
+"""What a damaged file, or what lies in its place, can raise: SQLite's complaint may quote bytes that are no text."""
+
 Row = tuple[str, str, str, str, int | None, str, str | None]
 """at, kind, workspace, session, turn, facts as JSON, body as JSON."""
 
@@ -71,8 +76,9 @@ class Event:
 def open_events(path: Path) -> sqlite3.Connection:
     """Opens the file for writing, made with mode 0600 when it is not there.
 
-    Raises `OSError`, `sqlite3.Error` or `StoreUnusable` and leaves alone what it does not know.
+    Raises one of `FAULTS` and leaves alone what it does not know.
     """
+    _look(path)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
@@ -111,7 +117,7 @@ def read_events(
         return []
     with _explained(path, "read"), contextlib.closing(_reader(path)) as connection:
         rows = connection.execute(_SELECT, (workspace, session, kind, limit)).fetchall()
-    return [_event(row) for row in reversed(rows)]
+        return [_event(row) for row in reversed(rows)]
 
 
 def count_events(path: Path) -> tuple[int, int]:
@@ -136,13 +142,21 @@ def forget_events(path: Path, workspace: str, session: str) -> None:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
+    _look(path)
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+
+
+def _look(path: Path) -> None:
+    """Refuses a pipe, a folder or a device in the place of the file or of one beside it: opening it may never end."""
+    for each in (path, *(path.with_name(path.name + beside) for beside in _BESIDE)):
+        if each.exists() and not each.is_file():
+            raise StoreUnusable("this is not a regular file, and the traces go there", where=str(each), cure=_CURE)
 
 
 def _layout(connection: sqlite3.Connection, path: Path) -> int:
     layout = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if layout not in (0, _LAYOUT):
-        raise StoreUnusable("the traces are of another version of Talekeeper", where=str(path), cure="move it away")
+        raise StoreUnusable("the traces are of another version of Talekeeper", where=str(path), cure=_CURE)
     return layout
 
 
@@ -156,5 +170,7 @@ def _event(row: tuple[int, str, str, str, str, int | None, str, str | None]) -> 
 def _explained(path: Path, done: str) -> Generator[None]:
     try:
         yield
-    except (OSError, sqlite3.Error) as error:
-        raise StoreUnusable(f"the traces cannot be {done} ({error})", where=str(path), cure="move it away") from error
+    except StoreUnusable:
+        raise
+    except FAULTS as error:
+        raise StoreUnusable(f"the traces cannot be {done} ({error})", where=str(path), cure=_CURE) from error

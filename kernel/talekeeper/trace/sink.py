@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from talekeeper.clock import Clock, iso
-from talekeeper.errors import StoreUnusable
-from talekeeper.trace.file import DROPPED, Row, open_events, write_events
+from talekeeper.trace.file import DROPPED, FAULTS, Row, open_events, write_events
 
 KEPT = 200_000
 """Events a file holds: some 60 MB without bodies, months of playing."""
@@ -157,7 +156,7 @@ class Trace:
             connection = connection or open_events(self.path)
             if rows or told:
                 write_events(connection, told + rows, self._kept)
-        except (OSError, sqlite3.Error, StoreUnusable) as error:
+        except FAULTS as error:
             if connection:
                 connection.close()
             connection, told, self._fault = None, [], str(error)
