@@ -253,3 +253,22 @@ def test_an_archive_that_begins_with_its_end_is_none(restore: Restore, good: Lin
 
 def test_every_table_has_a_row_to_be_changed(good: Lines) -> None:
     assert {line.get("table") for line in good[1:-1]} == set(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("line", "changed", "sentence"),
+    [
+        (0, {"workspace": "half \ud800"}, "cannot name a workspace"),
+        (0, {"half \ud800": 1}, "the first line has other keys"),
+        (1, {"table": "half \ud800"}, "no row of a table"),
+    ],
+)
+def test_half_a_surrogate_pair_in_an_archive_is_refused(
+    restore: Restore, good: Lines, line: int, changed: dict[str, Any], sentence: str
+) -> None:
+    lines = [{**each} for each in good]
+    lines[line] |= changed
+
+    report = restore(lines)
+
+    assert sentence in str(report.error)

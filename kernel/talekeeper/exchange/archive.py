@@ -214,6 +214,8 @@ class Chain:
     def add(self, line: Mapping[str, Any]) -> str:
         """The hash of a line that has none yet."""
         text = json.dumps(line, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        self._last = hashlib.blake2b((self._last + text).encode(), digest_size=16).hexdigest()
+        # Half a surrogate pair is none of ours, but a line that holds one must have a hash to be refused for.
+        raw = (self._last + text).encode("utf-8", "surrogatepass")
+        self._last = hashlib.blake2b(raw, digest_size=16).hexdigest()
         self.lines += 1
         return self._last
