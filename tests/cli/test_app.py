@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -140,6 +141,45 @@ def test_an_empty_name_is_refused_before_anything_is_made(
     assert code == 2
     assert "it is empty" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+NOT_UTF8 = "not UTF-8: \udcff"
+"""What Python makes of an argument with the byte FF."""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", NOT_UTF8, "-s", "harbour"),
+        ("search", "eels", "-s", NOT_UTF8),
+        ("search", "eels", "-w", NOT_UTF8),
+        ("search", "eels", "--source", NOT_UTF8),
+        ("sessions", "show", NOT_UTF8),
+        ("sessions", "edit", "harbour", NOT_UTF8, "--text", "x"),
+        ("sessions", "edit", "harbour", "1", "--text", NOT_UTF8),
+        ("sessions", "fork", "harbour", "--name", NOT_UTF8),
+        ("sessions", "rename", "harbour", NOT_UTF8),
+        ("sessions", "new", NOT_UTF8),
+        ("sessions", "plugins", "harbour", f"+{NOT_UTF8}"),
+        ("workspaces", "delete", NOT_UTF8, "--yes"),
+        ("data", "show", "memory/facts", NOT_UTF8),
+        ("data", "edit", "memory/facts", NOT_UTF8, "--text", "x"),
+        ("data", "forget", "memory/facts", NOT_UTF8, "--yes"),
+        ("data", "add", "memory/facts", "--text", NOT_UTF8),
+        ("data", "list", NOT_UTF8),
+        ("run", f"lorebook/{NOT_UTF8}"),
+        ("plugins", "disable", NOT_UTF8),
+        ("plugins", "explain", NOT_UTF8),
+        ("jobs", "retry", "harbour", NOT_UTF8),
+        ("jobs", "list", NOT_UTF8),
+    ],
+)
+def test_an_argument_that_is_not_utf8_is_no_bug(told: Callable[..., Any], arguments: tuple[str, ...]) -> None:
+    outcome = told(*arguments, "--json")
+
+    assert outcome.code in {0, 1, 2}
+    assert isinstance(outcome.json, dict)
+    assert "this is a bug" not in outcome.err
 
 
 def test_strict_mode_shows_where_a_bug_is(run_fault: RunFault, monkeypatch: pytest.MonkeyPatch) -> None:

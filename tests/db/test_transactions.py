@@ -12,7 +12,7 @@ from contextvars import copy_context
 
 import pytest
 from talekeeper.db import Database, Tx, ensure_outside_write
-from talekeeper.errors import Busy, Conflict, HeldAcrossCall, StoreError
+from talekeeper.errors import Busy, Conflict, HeldAcrossCall, ParameterError, StoreError
 
 OpenDatabase = Callable[[], Database]
 
@@ -77,6 +77,20 @@ def test_a_row_that_is_there_already_is_a_conflict(db: Database) -> None:
 
     with pytest.raises(Conflict):
         db.write(put("a"), name="put")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda tx: tx.rows("SELECT ?", ("half \ud800",)),
+        lambda tx: tx.one("SELECT ?", ("half \ud800",)),
+        lambda tx: put("half \ud800")(tx),
+        lambda tx: tx.run_many("UPDATE workspace SET title = ?", [("half \ud800",)]),
+    ],
+)
+def test_a_text_that_has_no_utf8_is_refused_and_is_no_bug(db: Database, ask: Callable[[Tx], object]) -> None:
+    with pytest.raises(ParameterError, match=r"half a surrogate pair, U\+D800, at character 6"):
+        db.write(ask, name="ask")
 
 
 def test_a_transaction_is_dead_after_its_end(db: Database) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from talekeeper.db.connection import Connection
 from talekeeper.db.faults import undecodable
 from talekeeper.db.tx import Row
-from talekeeper.errors import StoreError
+from talekeeper.errors import ParameterError, StoreError
+
+_QUOTED = 60  # characters of a text at fault that a sentence shows
 
 
 class SqliteTx:
@@ -22,24 +24,30 @@ class SqliteTx:
         """All rows, fetched."""
         try:
             return self._open().execute(sql, params).fetchall()
-        except UnicodeDecodeError as error:
-            raise undecodable() from error
+        except UnicodeError as error:
+            raise _of_text(error) from error
 
     def one(self, sql: str, params: Sequence[object] = ()) -> Row | None:
         """The first row, or None."""
         try:
             row: Row | None = self._open().execute(sql, params).fetchone()
-        except UnicodeDecodeError as error:
-            raise undecodable() from error
+        except UnicodeError as error:
+            raise _of_text(error) from error
         return row
 
     def run(self, sql: str, params: Sequence[object] = ()) -> int:
         """Executes a change and gives the number of rows it touched."""
-        return self._open().execute(sql, params).rowcount
+        try:
+            return self._open().execute(sql, params).rowcount
+        except UnicodeError as error:
+            raise _of_text(error) from error
 
     def run_many(self, sql: str, params: Iterable[Sequence[object]]) -> None:
         """Executes a change once for each parameter row."""
-        self._open().conn.executemany(sql, params)
+        try:
+            self._open().conn.executemany(sql, params)
+        except UnicodeError as error:
+            raise _of_text(error) from error
 
     def end(self) -> None:
         """Called by the database when the transaction is over."""
@@ -49,3 +57,13 @@ class SqliteTx:
         if self._connection is None:
             raise StoreError("a transaction was used after it had ended")
         return self._connection
+
+
+def _of_text(error: UnicodeError) -> Exception:
+    """SQLite takes and gives UTF-8: the file has been damaged, or a name was asked for that nothing can have."""
+    if isinstance(error, UnicodeEncodeError):
+        half = f"U+{ord(error.object[error.start]):04X}, at character {error.start + 1}"
+        return ParameterError(
+            repr(error.object[:_QUOTED]), f"holds half a surrogate pair, {half}", cure="write it as UTF-8"
+        )
+    return undecodable()
