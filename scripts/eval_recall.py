@@ -173,7 +173,8 @@ def measure(
 
 def context(host: Host, name: str) -> CallContext:
     """What the segment is called with in a turn of that story."""
-    services = host._services  # noqa: SLF001 -- a segment without its turn is nothing that the kit offers
+    # A segment without its turn is nothing that the kit offers.
+    services = host._services  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     session = services.story.session(Address("test", host.session(name).id))
     plugin = services.host.roster(session=session).by_id["memory"]
     return CallContext(Bound(services, plugin.declared, session, Lifetime(plugin.id)), plugin)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from talekeeper.testing import Recorded, ScriptedServer, Step, say, say_json
 
 Follow = Callable[..., str]
 
@@ -23,6 +24,7 @@ PAGES = [
     "how-to/test-a-plugin.md",
     "how-to/look-after-your-data.md",
     "how-to/bring-your-chats.md",
+    "how-to/keep-a-storys-memory.md",
 ]
 WITH_PIP = ["tutorial/first-plugin.md", "how-to/ship-on-pypi.md"]
 
@@ -69,3 +71,33 @@ def test_a_page_that_installs_does_what_it_says(
     environment = {**_environment(str(other_environment), tmp_path), "PIP_NO_BUILD_ISOLATION": "false"}
 
     assert follow(page, environment, with_pip=True) == ""
+
+
+ANSWERS = {
+    "knock": "Maud turns the letter over, twice. “Corvin Ashe,” she reads. “He owes me eleven days.”",
+    "upstairs": "“Nobody who pays,” she says, and looks at the ceiling.",
+}
+
+
+def _narrator(request: Recorded) -> Step:
+    """The story of the page about playing; facts for whoever asks for JSON."""
+    if "response_format" in request.body:
+        return say_json({"new_facts": ["Ines gave Maud Tolliver a letter for Corvin Ashe."]})
+    said = str(request.body["messages"][-1]["content"])
+    return say(next(text for word, text in ANSWERS.items() if word in said))
+
+
+def test_the_page_about_playing_does_what_it_says(follow: Follow, tmp_path: Path) -> None:
+    environment = _environment(sysconfig.get_path("scripts"), tmp_path)
+
+    with ScriptedServer(_narrator) as server:
+        departure = follow("how-to/play-a-story.md", {**environment, "OPENAI_BASE_URL": server.base_url})
+
+    assert departure == ""
+
+
+def test_what_the_readme_shows_of_playing_is_what_the_page_shows(docs: Path) -> None:
+    readme = (docs.parent / "README.md").read_text("utf-8")
+    shown = readme.split("<!-- play:output -->\n```text\n")[1].split("```")[0]
+
+    assert shown in (docs / "how-to" / "play-a-story.md").read_text("utf-8")

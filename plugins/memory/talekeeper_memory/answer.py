@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from talekeeper.api import Json
 
@@ -55,12 +56,18 @@ def read(value: Mapping[str, Json], blocks: Mapping[str, Block], facts: int, cha
     """An answer without fault, in parts: blocks whose text is new, and the first facts that are sentences."""
     known = {label: value[label].strip() for label in blocks if label in value}
     changed = {label: text for label, text in known.items() if text != blocks[label].text.strip()}
-    given = value.get(RESERVED)
-    listed = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    listed = _listed(value.get(RESERVED))
     usable = [text for item in listed if (text := _fact(item, characters))]
     kept = tuple(dict.fromkeys(usable))[:facts]
     ignored = tuple(sorted(key for key in value if key not in blocks and key != RESERVED))
     return Answer(changed, kept, ignored, len(listed) - len(kept))
+
+
+def _listed(given: object) -> list[object]:
+    """The facts as a list; one that stands by itself is a list of one."""
+    if given is None:
+        return []
+    return list(cast("Iterable[object]", given)) if isinstance(given, (list, tuple)) else [given]
 
 
 def _fact(item: object, characters: int) -> str:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Collection, Sequence
 from importlib.resources import files
 
-_WORDS = tomllib.loads(files(__package__).joinpath("everyday.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(files("talekeeper_memory").joinpath("everyday.toml").read_text(encoding="utf-8"))
 ENGLISH_WORDS: tuple[str, ...] = tuple(_WORDS["english"].split())
 # Longest first: a word goes before its parts.
 CHINESE_WORDS: tuple[str, ...] = tuple(sorted(_WORDS["chinese"].split(), key=lambda word: -len(word)))

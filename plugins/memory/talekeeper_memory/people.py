@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from talekeeper.api import Json, PluginContext, Record
 
@@ -59,7 +60,8 @@ def player_name(ctx: PluginContext) -> str:
 
 def player_line(player: Mapping[str, Json], label: str) -> str:
     """The confirmed data about the player in one line behind a label; empty when there are none."""
-    said = [f"{key}: {_plain(value)}" for key, value in player.items() if _plain(value)]
+    in_order = sorted(player.items(), key=lambda item: item[0] != "name")
+    said = [f"{key}: {_plain(value)}" for key, value in in_order if _plain(value)]
     return f"{label} {'; '.join(said)}" if said else ""
 
 
@@ -91,14 +93,11 @@ def _stands(text: str, name: str) -> bool:
 
 
 def _plain(value: Json) -> str:
+    """A value as people read it; empty for what says nothing."""
+    if value is None or value is False:
+        return ""
     if isinstance(value, str):
         return " ".join(value.split())
-    if isinstance(value, bool) or value is None:
-        return "" if not value else "yes"
-    return (
-        str(value)
-        if isinstance(value, (int, float))
-        else ", ".join(map(_plain, value))
-        if isinstance(value, (list, tuple))
-        else ""
-    )
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_plain(item) for item in cast("Iterable[Json]", value))
+    return "yes" if value is True else str(value) if isinstance(value, (int, float)) else ""

@@ -46,7 +46,8 @@ class Scribe:
         self.requests.setdefault(kind, []).append(request)
         answer: Any = self.answers[kind]
         if isinstance(answer, list):
-            answer = answer.pop(0) if len(answer) > 1 else answer[0]
+            left: list[Any] = answer
+            answer = left.pop(0) if len(left) > 1 else left[0]
         if callable(answer):
             answer = answer(request)
         return say(answer) if isinstance(answer, str) else say_json(answer)

@@ -22,12 +22,12 @@ def test_a_block_that_stays_the_same_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("value", ["", "  \n", None, 3, ["The inn."], {"text": "The inn."}])
-def test_a_blank_or_other_value_under_a_known_label_is_a_fault(value: object) -> None:
+def test_a_blank_or_other_value_under_a_known_label_is_a_fault(value: Any) -> None:
     assert fault_of({"scene": value}, BLOCKS).startswith("scene is ")
 
 
 def test_unknown_keys_are_ignored_and_told() -> None:
-    value = {"weather": 3, "scene": "The road."}
+    value: dict[str, Any] = {"weather": 3, "scene": "The road."}
 
     assert fault_of(value, BLOCKS) == ""
     assert read(value, BLOCKS, 3, 200).ignored == ("weather",)
@@ -38,7 +38,7 @@ def test_unknown_keys_are_ignored_and_told() -> None:
     [
         pytest.param(["A.", "B.", "C.", "D."], ("A.", "B.", "C."), 1, id="the first three"),
         pytest.param([f"Fact {n}." for n in range(500)], ("Fact 0.", "Fact 1.", "Fact 2."), 497, id="of five hundred"),
-        pytest.param(["A.", "A.", None, 3, {}, "  "], ("A.",), 5, id="unusable ones are dropped"),
+        pytest.param(["A.", "A.", None, 3, {"a": 1}, "  "], ("A.",), 5, id="unusable ones are dropped"),
         pytest.param("A.", ("A.",), 0, id="one without its list"),
         pytest.param(None, (), 0, id="null"),
         pytest.param({"fact": "A."}, (), 1, id="an object"),

@@ -6,7 +6,7 @@ import pytest
 from talekeeper.api import Record
 from talekeeper_memory.blocks import DEFAULTS, Block, collect, in_prompt, label_fault, with_player, without_player
 
-ABOUT = dict.fromkeys(DEFAULTS, "what holds")
+ABOUT: dict[str, str] = dict.fromkeys(DEFAULTS, "what holds")
 LABELS = ("Player:", "玩家：")
 
 

@@ -102,7 +102,7 @@ def test_each_pick_is_the_smallest_hole_of_what_is_left(held: list[Held], capaci
 def plainly(left: list[Held]) -> str:
     """The rule as it is written, looked up anew each time."""
     placed = sorted(left, key=lambda one: (one.start, one.end, one.key))
-    found = []
+    found: list[tuple[int, tuple[int, int, str]]] = []
     for number, one in enumerate(placed[1:-1], 1):
         if not one.pinned:
             before, after = placed[number - 1], placed[number + 1]

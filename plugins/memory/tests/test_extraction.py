@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from talekeeper.testing import Recorded
 
 KEY = "Mara hid the iron key in the old well."
 Make = Callable[..., Any]
@@ -115,9 +116,11 @@ def test_the_second_question_shows_the_first_answer_and_its_fault(make_story: Ma
 def test_a_failed_turn_is_tried_again_later_from_its_own_text(make_story: Make) -> None:
     story = make_story(extract=["no", "no", {}])
     story.play("I hide the key.")
-    story.scribe.answers["extract"] = lambda request: (
-        {"scene": "late", "new_facts": [KEY]} if "I hide the key." in request.prompt else {"scene": "now"}
-    )
+
+    def by_turn(request: Recorded) -> dict[str, Any]:
+        return {"scene": "late", "new_facts": [KEY]} if "I hide the key." in request.prompt else {"scene": "now"}
+
+    story.scribe.answers["extract"] = by_turn
     story.play("I leave.")
     story.host.clock.advance(7200)
 

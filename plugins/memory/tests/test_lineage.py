@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.api import NotFound
-from talekeeper.testing import Recorded, say
+from talekeeper.testing import Recorded, Step, say
 
 Make = Callable[..., Any]
 TAG = re.compile(r"\b[pn]x\d+\b")
@@ -53,16 +53,21 @@ class Walk:
         before = self.held()
         self.number += 1
         own = f"px{self.number}"
-        self.story.host.turn(
-            f"I call {own}, the scene and the fact.", narrator=lambda request: self.look(request, own, before)
-        )
+
+        def narrator(request: Recorded) -> Step:
+            return self.look(request, own, before)
+
+        self.story.host.turn(f"I call {own}, the scene and the fact.", narrator=narrator)
         self.story.work()
 
     def retry(self) -> None:
-        self.story.host.retry(narrator=lambda request: self.look(request, "", None))
+        def narrator(request: Recorded) -> Step:
+            return self.look(request, "", None)
+
+        self.story.host.retry(narrator=narrator)
         self.story.work()
 
-    def look(self, request: Recorded, own: str, before: dict[str, list[Any]] | None) -> Any:
+    def look(self, request: Recorded, own: str, before: dict[str, list[Any]] | None) -> Step:
         frames = tags(" ".join(FRAMES.findall(request.prompt)))
         history = tags(FRAMES.sub("", request.prompt))
         assert set(frames) <= set(history)

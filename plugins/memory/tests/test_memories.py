@@ -105,7 +105,7 @@ def test_when_the_second_block_fails_the_first_is_not_paid_again(make_story: Mak
 
 def test_the_cast_has_the_protagonist_first_then_who_is_named_then_others(make_story: Make) -> None:
     story = make_story()
-    cards = {
+    cards: dict[str, dict[str, Any]] = {
         name: {"name": name, "kind": "character", "keys": [], "body": f"{name} is here. " * 40} for name in "ABCDEFGHIJ"
     }
     cards["Kira"] = {"name": "Kira", "kind": "character", "body": "A ranger."}
@@ -167,7 +167,7 @@ def test_an_edit_of_the_last_message_writes_the_memory_anew(make_story: Make) ->
 
 
 def test_past_its_capacity_the_smallest_hole_goes_from_here_on(make_story: Make) -> None:
-    story = make_story(memory=lambda request: f"Memory {request.prompt.count('Message 1')} of it.")
+    story = make_story()
     story.host.configure("memory/bank_capacity", 10)
     story.fill(78)
     for _ in range(2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from talekeeper.testing import Step, say
+from talekeeper.testing import Recorded, Step, say
 
 KEY = "The iron key lies in the old well."
 
@@ -121,13 +121,13 @@ def test_a_turn_that_goes_on_by_itself_recalls_nothing(story: Any) -> None:
     record(story, KEY)
     story.host.turn("I look for the iron key.")
 
-    told = story.host.turn(None, narrator=lambda request: story_of(request.prompt))
+    told = story.host.turn(None, narrator=story_of)
 
     assert told.narration.text == "no facts"
 
 
-def story_of(prompt: str) -> Step:
-    return say("facts" if "recalled-facts" in prompt else "no facts")
+def story_of(request: Recorded) -> Step:
+    return say("facts" if "recalled-facts" in request.prompt else "no facts")
 
 
 def test_switched_off_nothing_is_recalled(story: Any) -> None:
