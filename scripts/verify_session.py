@@ -98,8 +98,9 @@ class Verifier:
 
     def _begin(self, run: str) -> Play:
         home, locale = self.home, self.options.locale
-        plugins = self.options.plugins
-        chosen = home.plugins_of_new_sessions(WORKSPACE) if plugins is None else tuple(filter(None, plugins.split(",")))
+        named: str | None = self.options.plugins
+        plugins = home.plugins_of_new_sessions(WORKSPACE)
+        chosen = plugins if named is None else tuple(name for name in named.split(",") if name)
         for plugin in chosen:
             home.host.enable(plugin)
         session = home.story.create_session(WORKSPACE, session_id=run, locale=locale, plugins=chosen)

@@ -34,10 +34,24 @@ body = "Maud keeps the inn."
 """
 
 
+def finding(*servers: LocalServer) -> Callable[..., list[LocalServer]]:
+    """What looks for servers on this machine, and finds these."""
+
+    def find(**_: object) -> list[LocalServer]:
+        return list(servers)
+
+    return find
+
+
+def opens(_: Recorded) -> Step:
+    """A narrator that always says the same."""
+    return say("It opens.")
+
+
 @pytest.fixture(autouse=True)
 def no_server_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(play_models, "find_local_servers", lambda **_: [])
+    monkeypatch.setattr(play_models, "find_local_servers", finding())
 
 
 @pytest.fixture
@@ -202,7 +216,7 @@ def test_every_command_does_something_for_people_and_for_programs(play: Play, co
     lines.append(f"/{command.name} {arguments.get(command.argument, '')}".strip())
 
     for options in ((), ("--json",)):
-        outcome = play("I knock.", *lines, answers=lambda _: say("It opens."), options=options)
+        outcome = play("I knock.", *lines, answers=opens, options=options)
 
         assert (outcome.code, "Traceback" in outcome.err) == (0, False), outcome.err
 
@@ -259,9 +273,9 @@ def test_a_tool_that_was_called_is_told(events: Callable[..., Any]) -> None:
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """A server at a usual port."""
-    with ScriptedServer(lambda _: say("It opens."), models=("a", "b", "c", "d")) as server:
+    with ScriptedServer(opens, models=("a", "b", "c", "d")) as server:
         found = LocalServer("Ollama", read_base_url(server.base_url, "url"), server.models)
-        monkeypatch.setattr(play_models, "find_local_servers", lambda **_: [found])
+        monkeypatch.setattr(play_models, "find_local_servers", finding(found))
         yield server
 
 

@@ -37,7 +37,7 @@ Verify = Callable[..., Outcome]
 
 
 def outcome_of(code: int, out: str, err: str, folder: Path) -> Outcome:
-    found = json.loads(out)["verdicts"] if out else []
+    found: list[dict[str, str]] = json.loads(out)["verdicts"] if out else []
     words = {one["phase"]: one["word"] for one in found}
     return Outcome(code, words, {one["phase"]: one["why"] for one in found}, folder, err)
 
@@ -54,7 +54,7 @@ def six_turns(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 @pytest.fixture
 def verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Verify:
     """The script's function, in this process."""
-    monkeypatch.syspath_prepend(SCRIPT.parent)
+    monkeypatch.setattr("sys.path", [str(SCRIPT.parent), *sys.path])
     main: Callable[[list[str]], int] = runpy.run_path(str(SCRIPT))["main"]
 
     def run(*options: str) -> Outcome:

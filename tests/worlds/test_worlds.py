@@ -51,14 +51,19 @@ FAULTS = [
     ("[plugin.ledger]\nentries = ['a']", 2, "write [[plugin.ledger.entries]]"),
     ("\n[plugin.legder.entries.a]\nbody = 'b'", 2, "there is no plugin 'legder'"),
     ("\n[plugin.ledger.entreis.a]\nbody = 'b'", 2, "there is no namespace 'ledger/entreis'"),
-    ("[plugin.ledger.entries.a]\nbody = 'b'\nwieght = 3", 1, "ledger/entries"),
+    ("[plugin.ledger.entries.a]\nbody = 'b'\nwieght = 3", 3, "did you mean 'weight'?"),
+    ("[[plugin.ledger.entries]]\nbody = 'b'\nmood = 3", 3, "see the record schema of ledger/entries"),
     ("[plugin.ledger.entries.a]\nweight = 3", 1, "body"),
     ("[plugin.ledger.entries.a]\nbody = 'b'\n\nweight = 'heavy'", 4, "ledger/entries/weight"),
     ("[plugin.ledger.entries.a]\nbody = 'b'\ntags = [\n'c',\n3]", 5, "ledger/entries/tags/1"),
     ("[plugin.ledger.entries.a]\nbody = 'b'\nweight = 1979-05-27", 3, "date"),
     ("[plugin.ledger.entries.' a']\nbody = 'b'", 1, "blanks around it"),
     ('[plugin.ledger.entries.a]\nbody = "b\\u0000"', 1, "ledger/entries"),
-    ("".join(f"[[plugin.ledger.entries]]\nbody = '{body}'\n" for body in "bcde"), 7, "ledger/entries: it holds 3 records"),
+    (
+        "".join(f"[[plugin.ledger.entries]]\nbody = '{body}'\n" for body in "bcde"),
+        7,
+        "ledger/entries: it holds 3 records",
+    ),
 ]
 
 

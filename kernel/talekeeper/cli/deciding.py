@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from talekeeper.cli import screen
 from talekeeper.cli.told import place
@@ -111,5 +111,5 @@ def _row(one: Mapping[str, Any]) -> Sequence[str]:
 
 def _plain(value: object) -> str:
     if isinstance(value, list):
-        return ", ".join(_plain(one) for one in list[object](value))
+        return ", ".join(_plain(one) for one in cast("list[object]", value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,7 @@ class Game:
 
     def say(self, text: str | None) -> None:
         """A turn with the player's text; without one what waits is answered, or the story goes on by itself."""
-        player = self.session.settings.get("player") or {}
+        player: Mapping[str, Any] = self.session.settings.get("player") or {}
         speaker = str(player.get("name", ""))
         origin = "typed" if self.lines.typed else ""
 

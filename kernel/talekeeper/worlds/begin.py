@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from talekeeper.db import Tx, dumps
-from talekeeper.errors import NotFound, ParameterError, StoreError
+from talekeeper.errors import ImportFileError, NotFound, ParameterError, StoreError
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace
 from talekeeper.manifest.disagreement import misfit
+from talekeeper.manifest.positions import Path
 from talekeeper.story import Draft, Session, scope_of
 from talekeeper.worlds.read import Entry, World
 
@@ -75,11 +77,27 @@ def _namespace(home: Home, workspace: str, world: World, plugins: Sequence[str],
         raise world.fault(steps[:3], fault.what, cure=fault.cure, key=True) from fault
     wrong = misfit(namespace.schema, _plain(world, entry))
     if wrong is not None:
-        place, what = wrong
-        inner = tuple(int(step) if step.isdigit() else step for step in place.split("/") if step)
-        named = f"{entry.path}/{place}".rstrip("/")
-        raise world.fault((*steps, *inner), f"{named}: {what}", cure=f"see the record schema of {entry.path}")
+        raise _misfit(world, entry, namespace, *wrong)
     return namespace
+
+
+def _misfit(world: World, entry: Entry, namespace: Namespace, place: str, what: str) -> ImportFileError:
+    """The fault at its property; one that the schema does not know is pointed at by its name."""
+    inner = tuple(int(step) if step.isdigit() else step for step in place.split("/") if step)
+    steps = (*entry.steps, *inner)
+    named = next((key for key in _keys(entry.value, inner) if f"'{key}'" in what and key not in _known(namespace)), "")
+    near = get_close_matches(named, _known(namespace), n=1) if named else []
+    cure = f"did you mean {near[0]!r}?" if near else f"see the record schema of {entry.path}"
+    path = f"{entry.path}/{place}".rstrip("/")
+    return world.fault((*steps, named) if named else steps, f"{path}: {what}", cure=cure, key=bool(named))
+
+
+def _keys(value: Mapping[str, Any], inner: Path) -> list[str]:
+    return [] if inner else list(value)
+
+
+def _known(namespace: Namespace) -> list[str]:
+    return list(namespace.schema.get("properties", ()))
 
 
 def _plain(world: World, entry: Entry) -> Any:

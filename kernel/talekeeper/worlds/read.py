@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard, cast
 
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.exchange import opened
@@ -126,7 +126,7 @@ def _entries(world: World, plugins: object) -> Iterator[Entry]:
 def _records(world: World, steps: Path, path: str, records: object) -> Iterator[Entry]:
     header = f"plugin.{path.replace('/', '.')}"
     if isinstance(records, list):
-        for index, value in enumerate(list[object](records)):
+        for index, value in enumerate(cast("list[object]", records)):
             if not _is_table(value):
                 _refuse(world, (*steps, index), f"write [[{header}]] and its properties below")
             yield Entry(path, "", value, (*steps, index))
