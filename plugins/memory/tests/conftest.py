@@ -45,9 +45,8 @@ class Scribe:
         self.asked[kind] += 1
         self.requests.setdefault(kind, []).append(request)
         answer: Any = self.answers[kind]
-        if isinstance(answer, list):
-            left: list[Any] = answer
-            answer = left.pop(0) if len(left) > 1 else left[0]
+        if hasattr(answer, "append"):
+            answer = answer.pop(0) if len(answer) > 1 else answer[0]
         if callable(answer):
             answer = answer(request)
         return say(answer) if isinstance(answer, str) else say_json(answer)
