@@ -205,3 +205,15 @@ def test_an_export_to_stdout_is_utf8_whatever_the_terminal(
     assert form == "jsonl" or printed == kept  # an archive says when it was written
     (tmp_path / "printed").write_bytes(printed)
     assert form == "markdown" or tk("--home", "other", "import", "printed").code == 0
+
+
+@pytest.mark.parametrize("command", [("export", "-o"), ("backup",), ("doctor", "--home"), ("status", "--home")])
+def test_a_name_too_long_for_any_file_is_told_with_a_cure(told: Run, command: tuple[str, ...]) -> None:
+    outcome = told(*command, "n" * 5000, "--json")
+
+    if command[0] == "doctor":
+        assert (outcome.code, outcome.json["state"]) == (1, "failed")
+    else:
+        assert outcome.code in {1, 2}
+        assert outcome.json["error"]["cure"]
+    assert "name too long" in outcome.out

@@ -91,7 +91,8 @@ def test_a_full_disk_is_one_sentence(told: Run, home: Path, line: str, code: int
     done = shell(line, home)
 
     assert f"code={code}\n" in done.stdout
-    assert done.stderr == ("" if code == 0 else "talekeeper: no space left on device\n")
+    sentence = "talekeeper: what is printed: no space left on device; make room there and try again\n"
+    assert done.stderr == ("" if code == 0 else sentence)
 
 
 @pytest.mark.parametrize("module", ["talekeeper.cli.app", "click", "talekeeper.cli.search", "talekeeper.home"])

@@ -84,7 +84,7 @@ def test_a_row_that_is_there_already_is_a_conflict(db: Database) -> None:
     [
         lambda tx: tx.rows("SELECT ?", ("half \ud800",)),
         lambda tx: tx.one("SELECT ?", ("half \ud800",)),
-        lambda tx: put("half \ud800")(tx),
+        put("half \ud800"),
         lambda tx: tx.run_many("UPDATE workspace SET title = ?", [("half \ud800",)]),
     ],
 )

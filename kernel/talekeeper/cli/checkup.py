@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +72,7 @@ def of_home(home: Home, *, only_index: bool) -> Findings:
 def of_unusable(database: Path, fault: StoreError) -> Findings:
     """Of a home that could not be opened: the reason, and what SQLite says of a file that is one of its own."""
     findings = Findings({"database": [fault.what if fault.where == str(database) else str(fault)]})
-    if database.is_file():
+    if os.path.isfile(database):  # noqa: PTH113 - false, too, for what cannot be looked at
         findings.database_bytes = database.stat().st_size
         findings.parts["database"].extend(examine(database))
         findings.readable = readable(database)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,7 +84,7 @@ def _writer(output: Path | None) -> Generator[Callable[[str], object], None, Non
     if output is None:
         yield write_utf8
         return
-    if output.exists():
+    if os.path.exists(output):  # noqa: PTH110 - what cannot be looked at cannot be written either, which tells why
         raise InputError("there is already a file of this name", where=str(output), cure="choose another name")
     try:
         with draft_of(output) as draft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import takewhile
@@ -13,6 +14,7 @@ from talekeeper.cli.encoding import json_text
 from talekeeper.cli.terminal import Voice
 from talekeeper.errors import TalekeeperError
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells give it: 128 and the number of the signal."""
 
@@ -55,8 +57,10 @@ def _explained(fault: Exception) -> tuple[str, int]:
     if isinstance(fault, click.Abort):
         return "interrupted; what was finished is kept", INTERRUPTED
     if isinstance(fault, OSError):
-        name = f"{fault.filename}: " if fault.filename else ""
-        return f"{name}{(fault.strerror or str(fault)).lower()}", 2
+        # Whoever writes a file tells its name; what has none is a stream.
+        where = fault.filename or "what is printed"
+        cure = "; make room there and try again" if fault.errno in _NO_ROOM else ""
+        return f"{where}: {(fault.strerror or str(fault)).lower()}{cure}", 2
     return f"unexpected {type(fault).__name__}: {fault}; this is a bug, TALEKEEPER_STRICT=1 shows where", 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ def back_up(source: sqlite3.Connection, target: Path, progress: Callable[[int, i
 
     Damage found in the source comes out as SQLite's own error.
     """
-    if target.exists():
+    if os.path.exists(target):  # noqa: PTH110 - what cannot be looked at cannot be written either, which tells why
         raise _taken(target)
     try:
         with draft_of(target) as draft:
