@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 
 from talekeeper.clock import Clock, SystemClock
 from talekeeper.context import Imported, Services, import_lore
+from talekeeper.context.encoders import Encoder, open_encoder
+from talekeeper.context.semantics import Semantics
 from talekeeper.db import Database, Leases
 from talekeeper.errors import StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
-from talekeeper.models import NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
+from talekeeper.models import EMBEDDING, NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
 from talekeeper.plugins import Host, Switches, switches
+from talekeeper.plugins.providers import Providers
 from talekeeper.search import Index
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace, forget_events
@@ -75,7 +78,9 @@ class Home:
         self.leases = Leases(folder / "leases", db)
         self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen, trace=self.trace)
         models = ModelsWhenAsked(lambda: self.models)
-        self.services = Services(self.story, self.index, self.host, clock, models, self.trace)
+        self.providers = Providers()
+        self.semantics = Semantics(self.story, self._encoder)
+        self.services = Services(self.story, self.index, self.host, clock, models, self.trace, self.semantics)
         self._models: Models | None = None
 
     @classmethod
@@ -137,6 +142,12 @@ class Home:
             self._keys = self._models.redactor()
         return self._models
 
+    def _encoder(self) -> Encoder | None:
+        models = self.models
+        if models.provided is None and models.slot(EMBEDDING) is None:
+            return None
+        return open_encoder(models, self.host, self.providers, self.clock)
+
     def remember_server(self, url: str) -> None:
         """Uses a model server on this machine from now on, where nothing is configured; a person was told of it."""
         (self.folder / _SERVER).write_text(f"{url}\n", encoding="utf-8")
@@ -144,7 +155,11 @@ class Home:
 
     def use_no_model(self) -> None:
         """Asks no model while this home is open, whatever is configured."""
-        self._models = NO_MODELS
+        self.use_models(NO_MODELS)
+
+    def use_models(self, models: Models) -> None:
+        """Asks these while this home is open, whatever is configured; to be said before the first is asked."""
+        self._models = models
 
     def narrator(self) -> Narrator:
         """Tells turns; to be kept while the home is open."""

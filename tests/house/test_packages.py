@@ -28,7 +28,8 @@ def test_what_is_imported_is_declared(
     pyproject: dict[str, Any], packages: dict[str, Path], sources: dict[str, Path], imports: Callable[[Path], set[str]]
 ) -> None:
     project = pyproject["project"]
-    to_run = _names(project["dependencies"])
+    # What an extra brings is imported where it is used, and its absence is told.
+    to_run = _names(project["dependencies"]) | _names(project["optional-dependencies"]["semantic"])
     to_test = to_run | _names(project["optional-dependencies"]["test"])
     distributions = packages_distributions()
     own = {Path(name).name for name in packages}

@@ -9,7 +9,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.marking import spans
 from talekeeper.plugins.border import Answer, Hit
-from talekeeper.search import TermScore
+from talekeeper.search import Closeness, TermScore
 from talekeeper.text import SINGLE
 
 _MERGED = "a score compares results of one source; those of several sources are merged by their place in each"
@@ -21,6 +21,7 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
         show_hit(hit, f"{number}.", scored=explain)
         if explain:
             show_why(hit.why)
+            show_closeness(hit.closeness)
     if explain and len({(hit.plugin, hit.namespace) for hit in answer.results}) > 1:
         screen.note(_MERGED)
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
@@ -28,6 +29,16 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
     for remark in (*remarks, answer.degraded, answer.hint):
         if remark:
             screen.note(remark)
+
+
+def show_closeness(closeness: Closeness | None) -> None:
+    """What meaning did for a result; nothing where it was not asked."""
+    if closeness is None:
+        return
+    by_words = closeness.rank_by_words
+    words = "no word of the query" if by_words is None else f"{by_words}. by words"
+    told = f"{closeness.rank_by_meaning}. by meaning (cosine {closeness.cosine:.2f}), {words}"
+    click.secho(f"   {told}; meaning adds {closeness.adds:.2f}", dim=True)
 
 
 def show_hit(hit: Hit, label: str, *, scored: bool) -> None:
@@ -50,7 +61,9 @@ def _where(hit: Hit) -> str:
 
 
 def show_why(terms: Sequence[TermScore]) -> None:
-    """The score term by term, the weightiest first."""
+    """The score term by term, the weightiest first; nothing for what no word found."""
+    if not terms:
+        return
     rows = [
         (
             term.term.replace(SINGLE, ""),

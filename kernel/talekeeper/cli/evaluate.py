@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,19 @@ from talekeeper.evaluate.sets import find_sets
 if TYPE_CHECKING:
     from talekeeper.evaluate.runs import Grouping
     from talekeeper.evaluate.score import Score
+    from talekeeper.models import Models
 
 
 @click.command(epilog="Example:  talekeeper eval sets/ --run run.jsonl")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path, exists=True))
 @click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked lists here.")
 @click.option("--by", type=click.Choice(["set", "category", "session"]), default="set", show_default=True)
+@click.option("--semantic", is_flag=True, help="By meaning too: with the home's embedding model, else the local one.")
 @common
 @pass_common
-def command(options: Common, /, folders: tuple[Path, ...], run_file: Path | None, by: Grouping) -> None:
+def command(
+    options: Common, /, folders: tuple[Path, ...], run_file: Path | None, by: Grouping, *, semantic: bool
+) -> None:
     """Measure recall on sets of questions.
 
     A DIR is a set (corpus.jsonl, queries.jsonl, SOURCE.json) or a folder of sets. Each is loaded into a throw-away home
@@ -34,13 +39,14 @@ def command(options: Common, /, folders: tuple[Path, ...], run_file: Path | None
     from talekeeper.evaluate.runs import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
 
     sets = find_sets(folders)
+    models = _models(options) if semantic else None
     total = sum(1 + len(asked(one)) for one in sets)
     with screen.progress("eval", total) as reach:
         if run_file is None:
-            outcome = measure(sets, by, None, reach)
+            outcome = measure(sets, by, None, reach, models)
         else:
             with run_file.open("w", encoding="utf-8") as run:
-                outcome = measure(sets, by, run, reach)
+                outcome = measure(sets, by, run, reach, models)
     if options.as_json:
         groups = {name: _json(score) for name, score in outcome.groups.items()}
         screen.emit({"by": by, "groups": groups, "all": _json(outcome.overall), "without_questions": outcome.silent})
@@ -48,6 +54,17 @@ def command(options: Common, /, folders: tuple[Path, ...], run_file: Path | None
     _show(by, {**outcome.groups, "ALL": outcome.overall})
     for name in outcome.silent:
         screen.note(f"{name}: no questions, loaded only")
+
+
+def _models(options: Common) -> Models:
+    """Those of the home, with something that embeds among them."""
+    from talekeeper.home import default_folder  # noqa: PLC0415 - as above
+    from talekeeper.models import EMBEDDING, LOCAL, Provided, open_models  # noqa: PLC0415 - as above
+
+    models = open_models(options.home or default_folder())
+    if models.provided is None and models.slot(EMBEDDING) is None:
+        return replace(models, provided=Provided(LOCAL))
+    return models
 
 
 def _json(score: Score) -> dict[str, float]:

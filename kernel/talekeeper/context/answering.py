@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from talekeeper.context.question import Question
 from talekeeper.context.resolve import MESSAGES, Searchable, Sources
+from talekeeper.context.semantics import Asked
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Also, Answer, Hit, Json
@@ -28,6 +29,8 @@ class Asking:
     asked: Question
     sources: Sources
     shown: Collection[str]
+    meant: Asked | None = None
+    explain: bool = False
 
 
 def answer(asking: Asking, ranking: Ranking) -> Answer:
@@ -35,14 +38,29 @@ def answer(asking: Asking, ranking: Ranking) -> Answer:
     hits = _hits(asking, ranking.hits)
     pending = asking.services.story.indexing(asking.session.workspace, tx=asking.tx)
     reached = [one.namespace for one in asking.sources.namespaces]
+    faults = [_LOST if len(hits) < len(ranking.hits) else "", _by_words(asking.meant, ranking)]
     return Answer(
         results=tuple(hits),
         searched=ranking.searched,
-        degraded=_LOST if len(hits) < len(ranking.hits) else "",
+        mode="hybrid" if ranking.compared else "lexical",
+        degraded="; ".join(fault for fault in faults if fault),
         unavailable=asking.sources.unavailable,
         indexing=tuple(one.path for one in reached if (one.plugin, one.name) in pending),
         hint="" if hits else _hint(asking, ranking.searched),
     )
+
+
+def _by_words(meant: Asked | None, ranking: Ranking) -> str:
+    """What was searched by words alone though there is an encoder, and why."""
+    if meant is None:
+        return ""
+    if meant.fault:
+        return f"searched by words alone, because the question could not be embedded: {meant.fault}"
+    lacking = ranking.searched - ranking.compared
+    if not lacking:
+        return ""
+    which = f"{lacking:,} of {ranking.searched:,} passages"
+    return f"{which} were searched by words alone; talekeeper index rebuild embeds them"
 
 
 def _hits(asking: Asking, ranked: tuple[Ranked, ...]) -> list[Hit]:
@@ -77,6 +95,7 @@ def _of_message(asking: Asking, one: Ranked, message: Message) -> Hit:
         also=_also(one),
         in_prompt=message.id in asking.shown,
         why=one.explanation,
+        closeness=one.closeness if asking.explain else None,
     )
 
 
@@ -98,6 +117,7 @@ def _of_record(asking: Asking, one: Ranked, found: Searchable, record: Record) -
         authority=text_of(value, "authority"),
         also=_also(one),
         why=one.explanation,
+        closeness=one.closeness if asking.explain else None,
     )
 
 

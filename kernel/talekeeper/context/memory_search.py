@@ -13,11 +13,12 @@ from typing import Any, TypedDict
 from talekeeper.context.answering import Asking, answer
 from talekeeper.context.question import PARAMETERS, Question, question
 from talekeeper.context.resolve import Sources, part_scopes, resolve
+from talekeeper.context.semantics import Asked
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Answer
 from talekeeper.plugins.frozen import frozen
-from talekeeper.search import Query
+from talekeeper.search import Meaning, Query
 from talekeeper.story import Address, Coordinate
 from talekeeper.trace import Trace
 
@@ -72,6 +73,7 @@ def ask(
 ) -> Answer:
     """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
     services.host.ready(address)
+    meant = services.semantics.ask(asked.texts) if services.semantics else None
 
     def read(tx: Tx) -> tuple[Answer, Sources]:
         session = services.story.session(address, tx=tx)
@@ -86,14 +88,21 @@ def ask(
             before_turn=running_turn,
             depth=asked.limit,
             explain=explain,
+            meaning=meaning(services, tx, meant),
         )
-        asking = Asking(services, tx, session, at, asked, sources, shown)
+        asking = Asking(services, tx, session, at, asked, sources, shown, meant, explain)
         return answer(asking, services.index.search(tx, query)), sources
 
     started = time.monotonic()
     found, sources = services.story.read(read)
     _report(services.trace, address, running_turn, found, sources, time.monotonic() - started)
     return found
+
+
+def meaning(services: Services, tx: Tx, meant: Asked | None) -> Meaning | None:
+    """What the index is asked by; None where nothing was embedded yet, or the question could not be."""
+    space = services.index.space(tx, meant.fingerprint) if meant is not None and meant.vectors else None
+    return None if space is None or meant is None else Meaning(space, meant.vectors)
 
 
 def _report(
@@ -106,6 +115,7 @@ def _report(
         "memory.search",
         **place,
         searched=found.searched,
+        mode=found.mode,
         results=len(found.results),
         unavailable=len(found.unavailable),
         seconds=round(seconds, 4),

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from talekeeper.context.bound import Bound
-from talekeeper.context.memory_search import ask
+from talekeeper.context.memory_search import ask, meaning
 from talekeeper.context.question import question
 from talekeeper.context.resolve import part_scopes
+from talekeeper.context.semantics import Asked
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound
 from talekeeper.manifest.declared import Namespace
@@ -120,23 +121,38 @@ class StorySearch:
         found = self._bound.readable(namespace)
         if found.search is None:
             raise NotFound(f"{found.path} is not searched", cure="give it a search table in plugin.toml")
-        return self._bound.services.story.read(lambda tx: self._score(tx, found, queries))
+        services = self._bound.services
+        meant = services.semantics.ask([text for text, _ in queries]) if services.semantics else None
+        return services.story.read(lambda tx: self._score(tx, found, queries, meant))
 
-    def _score(self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
+    def _score(
+        self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]], meant: Asked | None
+    ) -> tuple[ScoredRecord, ...]:
         bound = self._bound
+        semantic: dict[str, float] = defaultdict(float)
         parts = part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at)
         scores: dict[str, float] = defaultdict(float)
         matched: dict[str, dict[str, None]] = defaultdict(dict)
         for text, weight in queries:
             source = Source(namespace.plugin, namespace.name)
-            query = Query(texts=(text,), parts=parts, sources=(source,), depth=_EVERY, neighbours=False)
+            query = Query(
+                texts=(text,),
+                parts=parts,
+                sources=(source,),
+                depth=_EVERY,
+                neighbours=False,
+                meaning=meaning(bound.services, tx, meant),
+            )
             for hit in bound.services.index.search(tx, query).hits:
+                near = hit.closeness
                 for key in (hit.key, *(other for other, _ in hit.also)):
-                    scores[key] += weight * hit.score
+                    scores[key] += weight * (hit.score - (near.adds if near else 0))
                     matched[key].update(dict.fromkeys(hit.matched))
+                    if near:
+                        semantic[key] += weight * near.cosine
         every = {term for text, _ in queries for term in terms(text)}
         scored = [
-            ScoredRecord(key, score, tuple(matched[key]), len(matched[key]) / len(every))
+            ScoredRecord(key, score, tuple(matched[key]), len(matched[key]) / max(len(every), 1), semantic.get(key))
             for key, score in scores.items()
         ]
         return tuple(sorted(scored, key=lambda one: (-one.lexical, one.key)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from talekeeper.clock import Clock
+from talekeeper.context.semantics import Semantics
 from talekeeper.models import NO_MODELS, ModelSource
 from talekeeper.plugins import Host
 from talekeeper.search import Index
@@ -22,3 +23,5 @@ class Services:
     clock: Clock
     models: ModelSource = NO_MODELS
     trace: Trace | None = None
+    semantics: Semantics | None = None
+    """Search by meaning; None where there is only search by words."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from talekeeper.context.memory_search import meaning
 from talekeeper.context.resolve import part_scopes
+from talekeeper.context.semantics import Asked
 from talekeeper.db import Tx
-from talekeeper.errors import NotFound
+from talekeeper.errors import NoModel, NotFound
 from talekeeper.evaluate.corpus import RECORDS, refs_of, workspace_of
 from talekeeper.evaluate.sets import Question, QuestionSet
 from talekeeper.home import Home
@@ -24,19 +26,23 @@ def rank(home: Home, question_set: QuestionSet, question: Question) -> list[str]
     """
     address = Address(workspace_of(question_set), question.session)
     source = Source() if question_set.unit == "message" else Source(RECORDS.plugin, RECORDS.name)
-    keys = home.story.read(lambda tx: list(_keys(home, tx, address, question.text, source)))
+    meant = home.semantics.ask([question.text])
+    if meant is not None and meant.fault:
+        raise NoModel(meant.fault)
+    keys = home.story.read(lambda tx: list(_keys(home, tx, address, question.text, source, meant)))
     if question_set.unit == "record":
         return keys
     refs = refs_of(home, address, keys)
     return [refs[key] for key in keys]
 
 
-def _keys(home: Home, tx: Tx, address: Address, text: str, source: Source) -> Iterator[str]:
+def _keys(home: Home, tx: Tx, address: Address, text: str, source: Source, meant: Asked | None) -> Iterator[str]:
     home.story.session(address, tx=tx)
     parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
     if not parts:
         raise NotFound("the session has nothing to search", where=address.session)
-    query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH)
+    found = meaning(home.services, tx, meant)
+    query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH, meaning=found)
     for hit in home.index.search(tx, query).hits:
         yield hit.key
         for key, _ in hit.also:

@@ -14,6 +14,7 @@ from talekeeper.evaluate.corpus import load
 from talekeeper.evaluate.score import Score, grouped, mean, score_one
 from talekeeper.evaluate.sets import Question, QuestionSet
 from talekeeper.home import Home
+from talekeeper.models import NO_MODELS, Models
 
 Grouping = Literal["set", "category", "session"]
 GROUPINGS: tuple[Grouping, ...] = ("set", "category", "session")
@@ -28,16 +29,24 @@ class Outcome:
     silent: tuple[str, ...]
 
 
-def measure(sets: Sequence[QuestionSet], by: Grouping, run: TextIO | None, progress: Callable[[int], None]) -> Outcome:
+def measure(
+    sets: Sequence[QuestionSet],
+    by: Grouping,
+    run: TextIO | None,
+    progress: Callable[[int], None],
+    models: Models | None = None,
+) -> Outcome:
     """Loads every set into one throw-away home and asks its questions, one line of `run` for each.
 
     Questions without evidence are left out. `progress` is told how many sets and questions are done, one count for all.
+    What embeds among the `models` has meaning asked too; raises `ModelError` or `PluginError` when it fails.
     """
     rows: list[tuple[str, dict[str, float]]] = []
     done = 0
-    with tempfile.TemporaryDirectory(prefix="talekeeper-eval-") as folder, _throw_away(folder) as home:
+    with tempfile.TemporaryDirectory(prefix="talekeeper-eval-") as folder, _throw_away(folder, models) as home:
         for question_set in sets:
             load(home, question_set)
+            home.semantics.embed()
             for question in asked(question_set):
                 ranked = rank(home, question_set, question)
                 rows.append((_group(question_set, question, by), score_one(question.evidence, ranked)))
@@ -51,8 +60,10 @@ def measure(sets: Sequence[QuestionSet], by: Grouping, run: TextIO | None, progr
     return Outcome(grouped(rows), mean([values for _, values in rows]), silent)
 
 
-def _throw_away(folder: str) -> Home:
-    return Home.open(Path(folder), tracing=False)
+def _throw_away(folder: str, models: Models | None) -> Home:
+    home = Home.open(Path(folder), tracing=False)
+    home.use_models(models or NO_MODELS)
+    return home
 
 
 def asked(question_set: QuestionSet) -> list[Question]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Protocol
 
-from talekeeper.search import TermScore
+from talekeeper.search import Closeness, TermScore
 from talekeeper.story import ROOT, Coordinate
 
 Json = Any
@@ -61,7 +61,8 @@ class Hit:
     `source` is `recall` for messages, else `archival:plugin_data` or `recall:plugin_data` with `plugin` and
     `namespace`. `turn` is None where no turn is known; `turn_from` is given by what covers a range ending at `turn`.
     `text` is an excerpt. `near` are terms only the neighbouring messages hold. `in_prompt` says that the narrator's
-    history shows the message already. `why` is filled when asked for.
+    history shows the message already. `why` and `closeness` are filled when asked for: how words made the score, and
+    what meaning added.
     """
 
     source: str
@@ -80,12 +81,14 @@ class Hit:
     also: tuple[Also, ...] = ()
     in_prompt: bool = False
     why: tuple[TermScore, ...] = ()
+    closeness: Closeness | None = None
 
     def as_json(self) -> dict[str, Json]:
         """The object in `results`; what is empty is left out, `turn` and `matched` apart."""
         said: dict[str, Json] = {field.name: getattr(self, field.name) for field in fields(self)}
         said["also"] = [{"id": one.id, "turn": one.turn} for one in self.also]
         said["why"] = [asdict(one) for one in self.why]
+        said["closeness"] = asdict(self.closeness) if self.closeness else None
         lists = {"matched": list(self.matched), "near": list(self.near)}
         return {name: value for name, value in {**said, **lists}.items() if value or name in _ALWAYS}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from talekeeper.db import Database, Tx
-from talekeeper.search import checking, maintenance, rebuilding, staging, writing
+from talekeeper.db import Database, Row, Tx
+from talekeeper.search import checking, maintenance, rebuilding, staging, vectors, writing
 from talekeeper.search.answer import Asked, Wording, all_terms, answer
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
@@ -106,6 +106,29 @@ class Index:
             return ()
         return tuple(self._matrices.load(tx, state.row.id, query.meaning.space) for state in states)
 
+    # Vectors
+
+    def space(self, tx: Tx, fingerprint: str) -> int | None:
+        """The number of a space of vectors, None while nothing was written in it."""
+        return vectors.find_space(tx, fingerprint)
+
+    def put_vectors(self, tx: Tx, part: int, fingerprint: str, found: Mapping[int, Sequence[float]]) -> int:
+        """Keeps vectors by passage number, where the passage still is; gives how many. Replaces those of other spaces.
+
+        An empty one says that the passage has no text.
+        """
+        return vectors.put(tx, vectors.make_space(tx, fingerprint), part, found)
+
+    def without_vectors(self, tx: Tx, part: int, fingerprint: str, after: int, limit: int) -> list[Row]:
+        """The next passages that have no vector of the space: rows of number, plugin, namespace, key and revision."""
+        return vectors.missing(tx, vectors.find_space(tx, fingerprint), part, after, limit)
+
+    def count_vectors(self, tx: Tx, part: int, fingerprint: str) -> tuple[int, int]:
+        """Passages of a partition, and those of them that have been dealt with."""
+        return vectors.counts(tx, vectors.find_space(tx, fingerprint), part)
+
+    # Keeping it in order
+
     def maintain(self, db: Database, *, part: int | None = None) -> None:
         """Flushes, merges, and wipes out what was forgotten, in short transactions of its own; between turns.
 
@@ -152,8 +175,8 @@ class Index:
 def _wordings(query: Query, tuning: Tuning) -> list[Wording]:
     """One of each text, without texts that have no terms or the same as another."""
     texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
-    vectors = query.meaning.vectors if query.meaning else {}
+    meant = query.meaning.vectors if query.meaning else {}
     return [
-        Wording(terms, tuning.everyday_terms(text), unit(vectors[text]) if text in vectors else None)
+        Wording(terms, tuning.everyday_terms(text), unit(meant[text]) if text in meant else None)
         for terms, text in reversed(texts.items())
     ]

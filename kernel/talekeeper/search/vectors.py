@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from talekeeper.db import Tx
+from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Column, Positions, Singles
 from talekeeper.search.damage import decoding
 from talekeeper.search.lru import ByteLru
@@ -31,6 +31,13 @@ INSERT INTO vector (part, doc, space, batch, data)
 SELECT part, doc, ?, ?, ? FROM doc WHERE part = ? AND doc = ?
 ON CONFLICT (part, doc) DO UPDATE SET space = excluded.space, batch = excluded.batch, data = excluded.data
 """
+_MISSING = """
+SELECT doc.doc, source.plugin, source.namespace, doc.key, doc.revision FROM doc
+JOIN part_source AS source ON source.part = doc.part AND source.id = doc.source
+LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ?
+WHERE doc.part = ? AND doc.doc > ? AND vector.doc IS NULL ORDER BY doc.doc LIMIT ?
+"""
+_NO_SPACE = 0
 _COUNTS = """
 SELECT count(*), count(vector.doc) FROM doc
 LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ? WHERE doc.part = ?
@@ -127,9 +134,14 @@ def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float]]) -
     return sum(tx.run(_PUT, (space, batch, _packed(vector), part, doc)) for doc, vector in vectors.items())
 
 
-def counts(tx: Tx, space: int, part: int) -> tuple[int, int]:
+def missing(tx: Tx, space: int | None, part: int, after: int, limit: int) -> list[Row]:
+    """Number, plugin, namespace, key and revision of passages behind the number `after` without a vector, in order."""
+    return tx.rows(_MISSING, (_NO_SPACE if space is None else space, part, after, limit))
+
+
+def counts(tx: Tx, space: int | None, part: int) -> tuple[int, int]:
     """Passages of a partition, and those of them that have been dealt with in this space."""
-    row = tx.one(_COUNTS, (space, part))
+    row = tx.one(_COUNTS, (_NO_SPACE if space is None else space, part))
     return (0, 0) if row is None else (int(row[0]), int(row[1]))
 
 

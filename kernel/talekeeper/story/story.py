@@ -1,4 +1,4 @@
-"""The front of the store: sessions and their trees; `records`, `jobs` and `told` hang on it.
+"""The front of the store: sessions and their trees; `records`, `jobs`, `told` and `vectors` hang on it.
 
 Every method takes part in the caller's transaction when `tx` is given, and opens one of its own otherwise. Coordinates
 that are left out are the session's head.
@@ -33,6 +33,7 @@ from talekeeper.story.passages import message_texts
 from talekeeper.story.records import Records
 from talekeeper.story.tended import Tended
 from talekeeper.story.told import Told
+from talekeeper.story.vectors import Vectors
 from talekeeper.story.views import (
     Address,
     Branch,
@@ -62,6 +63,7 @@ class Story(Tended):
         self.records = Records(self._core)
         self.jobs = Jobs(self._core)
         self.told = Told(self._core)
+        self.vectors = Vectors(self._core)
 
     def write(self, fn: Callable[[Tx], T], *, name: str) -> T:
         """One transaction for several calls, each given its `tx`."""

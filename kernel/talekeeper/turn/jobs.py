@@ -13,13 +13,17 @@ from dataclasses import replace
 
 from talekeeper.context import Services
 from talekeeper.context.running import working
+from talekeeper.context.semantics import AFTER_A_TURN
 from talekeeper.db import Lease, Leases, Tx
 from talekeeper.errors import (
     Cancelled,
     Conflict,
     HeldAcrossCall,
+    InputError,
+    ModelError,
     NoModel,
     NotFound,
+    PluginError,
     RateLimited,
     Retry,
     Skip,
@@ -100,6 +104,7 @@ class JobRunner:
                 self._tell("job.ended", address, done[-1])
                 if on_job is not None:
                     on_job(done[-1])
+            self._embed(address, cancel)
         return done
 
     def left(self, address: Address, only: str = "") -> int:
@@ -131,6 +136,19 @@ class JobRunner:
             done += ended
             if any(job.state not in {"succeeded", "skipped"} for job in ended) or len(ended) < len(waiting):
                 return done
+
+    def _embed(self, address: Address, cancel: Cancel | None) -> None:
+        """Gives the newest passages their vectors, where something embeds; what fails is tried after the next turn."""
+        semantics = self._services.semantics
+        if semantics is None or (cancel is not None and cancel.is_set()):
+            return
+        try:
+            semantics.embed(address, limit=AFTER_A_TURN, cancel=cancel)
+        except (ModelError, PluginError, InputError, Cancelled) as fault:
+            _log.info("passages of %s wait for their vectors: %s", address.session, fault)
+            if self._services.trace is not None:
+                place = {"workspace": address.workspace, "session": address.session, "turn": None}
+                self._services.trace.event("embedding.failed", **place, reason=fault.sentence())
 
     def _claim(self, address: Address, lease: Lease) -> Job | None:
         try:

@@ -1,0 +1,77 @@
+"""`talekeeper index`: how far passages have vectors to be found by, and giving them some."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.errors import NoModel
+
+if TYPE_CHECKING:
+    from talekeeper.context.semantics import Standing
+
+_NOTHING = "passages are found by their words alone: no embedding model is configured"
+_CURE = 'write provider = "local" under [models.embedding] in talekeeper.toml, or an endpoint'
+
+
+@click.group()
+def group() -> None:
+    """Show and make what passages are found by beside their words.
+
+    With an embedding model passages are found by what they mean, too. Each needs a vector, made after turns or here.
+    """
+
+
+@group.command(epilog="Example:  talekeeper index status")
+@common
+@pass_common
+def status(options: Common, /) -> int:
+    """Say how many passages of the home have their vectors.
+
+    Exits with 1 when what embeds cannot be had.
+    """
+    with options.open() as home:
+        standing = home.semantics.standing()
+    if options.as_json:
+        screen.emit(asdict(standing))
+    else:
+        _show(standing)
+    return 1 if standing.fault else 0
+
+
+@group.command(epilog="Example:  talekeeper index rebuild")
+@common
+@pass_common
+def rebuild(options: Common, /) -> None:
+    """Give every passage of the home its vector.
+
+    Those that have one of the present model keep it, so what was interrupted goes on where it was.
+    """
+    with options.open() as home:
+        if home.semantics.encoder() is None:
+            raise NoModel(_NOTHING, cure=_CURE)
+        before = home.semantics.standing()
+        with screen.progress("passages", before.passages - before.embedded) as reach:
+            made = home.semantics.embed(progress=reach)
+        standing = home.semantics.standing()
+    if options.as_json:
+        screen.emit({"made": made, **asdict(standing)})
+        return
+    screen.say(f"{screen.counted(made, 'vector')} made")
+    _show(standing)
+
+
+def _show(standing: Standing) -> None:
+    if standing.fault:
+        screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
+        screen.note(standing.fault)
+    elif not standing.encoder:
+        screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
+        screen.note(f"{_NOTHING}; {_CURE}")
+    else:
+        done = f"{standing.embedded:,} of {screen.counted(standing.passages, 'passage')}"
+        screen.say(f"{done} can be found by meaning, with {standing.encoder}")

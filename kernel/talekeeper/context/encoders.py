@@ -1,0 +1,160 @@
+"""What embeds in a home: the provider its configuration names, or the endpoint of its `embedding` slot.
+
+Everything is looked up when it is first needed: a home without either pays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from talekeeper.clock import Clock
+from talekeeper.errors import BadReply, NoModel, NotFound, PluginError
+from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, Provided, Slot, TimeLimits
+from talekeeper.plugins import Host
+from talekeeper.plugins.guard import Call
+from talekeeper.plugins.providers import EmbeddingProvider, Providers
+from talekeeper.story.vectors import WAY
+
+T = TypeVar("T")
+
+Vector = Sequence[float]
+Encode = Callable[[Sequence[str], Cancel | None], Sequence[Vector]]
+
+_QUESTION = TimeLimits(connect=2.0, first=8.0, between=8.0, total=10.0)
+"""Seconds: a search that waits longer for what its question means answers by words."""
+
+
+_TABLE = 2  # dimensions of an array: texts by numbers
+
+
+class _Run(Protocol):
+    """Calls a provider's function; a `quick` one has less time."""
+
+    def __call__(self, call: Callable[[], T], /, *, quick: bool) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """`fingerprint` is that of the space its vectors lie in; `batch` the most texts at once.
+
+    `passages` takes its time over many texts; `question` is quick or gives up. Both raise `ModelError` or
+    `PluginError`.
+    """
+
+    name: str
+    fingerprint: str
+    batch: int
+    passages: Encode
+    question: Encode
+
+
+def open_encoder(models: Models, host: Host, providers: Providers, clock: Clock) -> Encoder | None:
+    """None where nothing embeds. Raises `ModelError` or `PluginError` where it cannot be had."""
+    if models.provided is not None:
+        return _provided(models.provided, host, providers)
+    slot = models.slot(EMBEDDING)
+    return None if slot is None else _endpoint(models, slot, clock)
+
+
+def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
+    from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpx
+
+    client = models.client(EMBEDDING, clock=clock)
+    model = client.model()
+    quick = Client(replace(slot, model=model, limits=_QUESTION, retries=0), clock=clock)
+    return Encoder(
+        name=f"{model} at {slot.url}",
+        fingerprint=_fingerprint("endpoint", str(slot.url), model),
+        batch=slot.batch,
+        passages=lambda texts, cancel: client.embed(texts, cancel=cancel),
+        question=lambda texts, cancel: quick.embed(texts, cancel=cancel),
+    )
+
+
+def _provided(provided: Provided, host: Host, providers: Providers) -> Encoder:
+    if provided.provider == LOCAL and providers.embedding(LOCAL) is None:
+        _register_local(providers)
+    registered = providers.embedding(provided.provider)
+    if registered is not None:
+        return _encoder(registered, provided, _plainly)
+    plugin_id, _, name = provided.provider.partition("/")
+    deadlines = host.guard.deadlines
+
+    def guarded(call: Callable[[], T], *, quick: bool) -> T:
+        seconds = deadlines.tool if quick else deadlines.job
+        return host.guard.call(Call(plugin_id, f"embedding provider {name}", seconds), call)
+
+    return _encoder(_of_plugin(host, plugin_id, name), provided, guarded)
+
+
+def _plainly(call: Callable[[], T], *, quick: bool) -> T:
+    del quick
+    return call()
+
+
+def _register_local(providers: Providers) -> None:
+    from talekeeper.models.local_encoder import MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
+
+    providers.register_embedding_provider(
+        LOCAL, version=local_version(), models=[MODEL], embed=lambda texts, _: local_embed(texts)
+    )
+
+
+def _of_plugin(host: Host, plugin_id: str, name: str) -> EmbeddingProvider:
+    try:
+        plugin = host.roster().by_id.get(plugin_id)
+    except NotFound:
+        plugin = None
+    if plugin is None or not plugin.works:
+        reason = f"it is {plugin.state}: {plugin.reason}" if plugin else "it is not installed"
+        raise PluginError(reason, where=plugin_id, cure="enable it, or name another embedding provider")
+    found = host.functions(plugin).get(("providers", name))
+    if found is None or "embed" not in found:
+        raise PluginError(f"it has no embedding provider {name!r}", where=plugin_id, plugin=plugin_id)
+    models: Sequence[str] = found["models"]
+    return EmbeddingProvider(
+        f"{plugin_id}/{name}", found["version"], found["embed"], found.get("list_models", lambda: models)
+    )
+
+
+def _encoder(provider: EmbeddingProvider, provided: Provided, run: _Run) -> Encoder:
+    model = _model(provider.name, list(run(provider.list_models, quick=True)), provided.model)
+
+    def encode(texts: Sequence[str], *, quick: bool) -> Sequence[Vector]:
+        return _checked(provider.name, texts, run(lambda: provider.embed(texts, model), quick=quick))
+
+    return Encoder(
+        name=f"{provider.name} {model}",
+        fingerprint=_fingerprint(provider.name, provider.version, model),
+        batch=provided.batch,
+        passages=lambda texts, _: encode(texts, quick=False),
+        question=lambda texts, _: encode(texts, quick=True),
+    )
+
+
+def _model(name: str, offered: Sequence[str], wanted: str) -> str:
+    if wanted and wanted not in offered:
+        known = ", ".join(offered) or "none"
+        raise NoModel(f"{name} has no model {wanted!r}", cure=f"it has {known}", slot=EMBEDDING)
+    if not offered:
+        raise NoModel(f"{name} offers no model", slot=EMBEDDING)
+    return wanted or offered[0]
+
+
+def _checked(name: str, texts: Sequence[str], vectors: Sequence[Vector]) -> Sequence[Vector]:
+    try:
+        table = np.asarray(vectors, np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if not texts or (table.ndim == _TABLE and len(table) == len(texts) and table.size and np.isfinite(table).all()):
+        return vectors
+    cure = "it has to give one for each, all of one length and of finite numbers"
+    raise BadReply(f"{name} gave no vectors for {len(texts)} texts", cure=cure, slot=EMBEDDING)
+
+
+def _fingerprint(*parts: str) -> str:
+    return "\n".join((*parts, WAY))

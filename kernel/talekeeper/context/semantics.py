@@ -1,0 +1,156 @@
+"""Search by meaning in one home: questions become vectors when they are asked, passages when there is time.
+
+Without an embedding provider or slot nothing here does anything, and searches are by words alone. Whatever goes wrong
+with an encoder is a sentence beside an answer by words, never an error of the search.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from talekeeper.context.encoders import Encoder, Vector
+from talekeeper.db import ensure_outside_write
+from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
+from talekeeper.models import Cancel
+from talekeeper.story import Address, Scope, Story
+from talekeeper.story.vectors import Waiting
+
+AFTER_A_TURN = 1_000
+"""Passages embedded at most when a turn's jobs have run; the rest waits for the next turn or a rebuild."""
+
+_AGAIN = 30.0  # seconds until an encoder that failed is tried again by a search
+_QUESTIONS = 256  # whose vectors are remembered
+_FAULTS = (ModelError, PluginError, InputError)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The vectors of a question's texts, by text, in the space of `fingerprint`; `fault` says why there are none."""
+
+    fingerprint: str
+    vectors: dict[str, Vector]
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far the home's passages are embedded. `encoder` is empty where nothing embeds, `fault` where all is well."""
+
+    encoder: str
+    passages: int
+    embedded: int
+    fault: str = ""
+
+
+class Semantics:
+    """`open_encoder` gives None where nothing embeds; it is asked once, and again some time after a failure."""
+
+    def __init__(self, story: Story, open_encoder: Callable[[], Encoder | None]) -> None:
+        self._story = story
+        self._open = open_encoder
+        self._encoder: Encoder | None = None
+        self._is_open = False
+        self._failed: tuple[float, str] | None = None
+        self._known: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+        self._done: dict[tuple[int, str], int] = {}
+        self._lock = threading.Lock()
+
+    def encoder(self) -> Encoder | None:
+        """What embeds; raises `ModelError`, `PluginError` or `InputError` where it cannot be had."""
+        with self._lock:
+            if not self._is_open:
+                self._encoder, self._is_open = self._open(), True
+            return self._encoder
+
+    def ask(self, texts: Sequence[str]) -> Asked | None:
+        """What a question means; None where nothing embeds. Fails only in the answer's `fault`, within 10 s."""
+        ensure_outside_write("the embedding of a question")
+        if self._failed is not None and time.monotonic() - self._failed[0] < _AGAIN:
+            return Asked("", {}, self._failed[1])
+        try:
+            encoder = self.encoder()
+            asked = None if encoder is None else Asked(encoder.fingerprint, self._vectors(encoder, texts))
+        except _FAULTS as fault:
+            self._failed = (time.monotonic(), fault.sentence())
+            return Asked("", {}, fault.sentence())
+        self._failed = None
+        return asked
+
+    def standing(self) -> Standing:
+        """Counts all passages of the home."""
+        try:
+            encoder = self.encoder()
+        except _FAULTS as fault:
+            return Standing("", *self._story.vectors.count(""), fault.sentence())
+        name, fingerprint = ("", "") if encoder is None else (encoder.name, encoder.fingerprint)
+        return Standing(name, *self._story.vectors.count(fingerprint))
+
+    def embed(
+        self,
+        address: Address | None = None,
+        *,
+        limit: int | None = None,
+        cancel: Cancel | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Embeds passages that have no vector, of a session and its workspace or of the home; gives how many.
+
+        Each batch is kept when it is there, so what is broken off goes on where it was. At most `limit` passages;
+        `progress` is told how many are done. Raises what the encoder raises, and `Cancelled`.
+        """
+        ensure_outside_write("the embedding of passages")
+        encoder = self.encoder()
+        done = 0
+        for scope in () if encoder is None else self._story.vectors.scopes(address):
+            for waiting in self._waiting(scope, encoder.fingerprint) if encoder else ():
+                for docs in _batches(waiting, encoder.batch):
+                    if cancel is not None and cancel.is_set():
+                        raise Cancelled("the embedding was broken off; what is done is kept")
+                    done += self._embed(encoder, waiting, docs, cancel)
+                    if progress is not None:
+                        progress(done)
+                    if limit is not None and done >= limit:
+                        return done
+        return done
+
+    def _waiting(self, scope: Scope, fingerprint: str) -> Iterator[Waiting]:
+        """Stretch by stretch. How far a partition has been dealt with is remembered: passages are added at its end."""
+        key: tuple[int, str] | None = None
+        after = self._reached(scope, fingerprint)
+        while (waiting := self._story.vectors.waiting(scope, fingerprint, after=after)) is not None:
+            yield waiting
+            key, after = (waiting.part, fingerprint), waiting.end
+            self._done[key] = after
+
+    def _reached(self, scope: Scope, fingerprint: str) -> int:
+        part = self._story.vectors.part(scope)
+        return -1 if part is None else self._done.get((part, fingerprint), -1)
+
+    def _embed(self, encoder: Encoder, waiting: Waiting, docs: Sequence[int], cancel: Cancel | None) -> int:
+        told = [doc for doc in docs if waiting.texts[doc].strip()]
+        made = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
+        vectors: dict[int, Vector] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
+        self._story.vectors.keep(waiting.part, encoder.fingerprint, vectors)
+        return len(docs)
+
+    def _vectors(self, encoder: Encoder, texts: Sequence[str]) -> dict[str, Vector]:
+        with self._lock:
+            found = {text: self._known.get((encoder.fingerprint, text)) for text in texts}
+        unknown = [text for text, vector in found.items() if vector is None]
+        made = dict(zip(unknown, encoder.question(unknown, None), strict=True)) if unknown else {}
+        with self._lock:
+            for text, vector in made.items():
+                self._known[encoder.fingerprint, text] = vector
+            while len(self._known) > _QUESTIONS:
+                self._known.popitem(last=False)
+        return {text: vector for text, vector in (found | made).items() if vector is not None}
+
+
+def _batches(waiting: Waiting, size: int) -> Iterator[list[int]]:
+    docs = list(waiting.texts)
+    for start in range(0, len(docs), size):
+        yield docs[start : start + size]
