@@ -82,16 +82,34 @@ def test_a_persons_edit_is_what_the_next_is_rolled_from(make_story: Make) -> Non
 
 def test_a_summary_of_an_abandoned_branch_is_not_eligible(make_story: Make) -> None:
     story = make_story(summary=["Mara drowned.", "Mara lives."])
-    story.fill(12)
+    story.host.configure("memory/summary_messages", 4)
+    story.play()
     story.play(reply="Mara drowns.")
-    story.host.configure("memory/summary_messages", 14)
-    abandoned = story.records("summaries")
+    abandoned = story.values("summaries")
+    story.host.retry(reply="Mara swims ashore.")
+    between = story.values("summaries")
+
+    story.work()
+
+    assert [one["text"] for one in abandoned] == ["Mara drowned."]
+    assert between == []
+    assert [one["text"] for one in story.values("summaries")] == ["Mara lives."]
+    assert "Mara drown" not in story.scribe.prompt("summary")
+
+
+def test_a_persons_edit_of_an_abandoned_summary_stays_with_its_branch(make_story: Make) -> None:
+    story = make_story(summary=["Mara drowned.", "Mara lives."])
+    story.host.configure("memory/summary_messages", 4)
+    story.play()
+    story.play(reply="Mara drowns.")
+    (abandoned,) = story.records("summaries")
+    edited = {**abandoned.value, "text": "Mara drowned in the cold sea."}
+    story.host.records("memory/summaries", {abandoned.key: edited})
     story.host.retry(reply="Mara swims ashore.")
 
     story.work()
 
-    assert abandoned == ()
-    assert [one["text"] for one in story.values("summaries")] == ["Mara drowned."]
+    assert "cold sea" not in story.scribe.prompt("summary")
 
 
 def test_undoing_brings_the_one_before_back(make_story: Make) -> None:
