@@ -217,6 +217,15 @@ def test_completion_prints_a_script_for_the_program(shell: str) -> None:
     assert "_TALEKEEPER_COMPLETE" in result.output
 
 
+def test_with_json_the_script_stands_in_a_document(capsys: pytest.CaptureFixture[str]) -> None:
+    app.run(["completion", "bash"])
+    script = capsys.readouterr().out
+
+    app.run(["completion", "bash", "--json"])
+
+    assert json.loads(capsys.readouterr().out) == {"shell": "bash", "script": script.removesuffix("\n")}
+
+
 def test_options_stand_before_or_after_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, str, bool, str | None]] = []
 

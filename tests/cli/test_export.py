@@ -60,3 +60,10 @@ def test_a_format_for_one_session_wants_one(told: Run, chat: Path) -> None:
 
     assert outcome.code == 1
     assert outcome.err == "talekeeper: SESSION: markdown holds one session, not 2; name the one to export\n"
+
+
+def test_with_json_an_export_wants_a_file(told: Run) -> None:
+    refused = told("export", "--json")
+
+    assert refused.code == 1
+    assert refused.json["error"]["where"] == "--output"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from talekeeper.cli.options import common
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.terminal import PROGRAM
 
 SHELLS = ("bash", "zsh", "fish")
@@ -14,11 +15,16 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command(epilog='Example:  eval "$(talekeeper completion bash)"')
 @click.argument("shell", type=click.Choice(SHELLS))
 @common
-def command(shell: str) -> None:
+@pass_common
+def command(options: Common, /, shell: str) -> None:
     """Print the shell's completion script."""
     from talekeeper.cli.app import cli  # noqa: PLC0415 - app loads this module by the table
 
     script = get_completion_class(shell)
     if script is None:  # pragma: no cover - click knows all of SHELLS
         raise click.UsageError(shell)
-    click.echo(script(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source())
+    source = script(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source()
+    if options.as_json:
+        screen.emit({"shell": shell, "script": source})
+    else:
+        click.echo(source)

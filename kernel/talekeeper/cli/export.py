@@ -41,6 +41,9 @@ def command(options: Common, /, names: tuple[str, ...], output: Path | None, for
     Without a SESSION, all of the workspace. jsonl holds everything (branches, takes, records, versions) in lines that
     are hashed, and `talekeeper import` restores it; sillytavern and markdown hold one session's story as it stands.
     """
+    if options.as_json and output is None:
+        # What is printed is then one document, and an export is none.
+        raise ParameterError("--output", "--json tells of a file, and none is named", cure="add --output FILE")
     with options.open() as home:
         sessions = [session_of(home, options, name) for name in names] or home.story.sessions(options.workspace)
         with _writer(output) as write:

@@ -62,7 +62,7 @@ def _unit(path: Path) -> Unit:
     try:
         about: Any = parse(read_text(str(path))) if path.exists() else {}
     except NotJson as fault:
-        raise ImportFileError(str(path), None, f"not JSON: {fault}") from fault
+        raise ImportFileError(str(path), None, str(fault)) from fault
     unit = cast("dict[str, Any]", about).get("unit", "message") if isinstance(about, dict) else None
     if unit not in _UNITS:
         raise ImportFileError(str(path), None, f"`unit` is {unit!r}", cure="it is message or record")
