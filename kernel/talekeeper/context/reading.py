@@ -113,7 +113,9 @@ class StorySearch:
             "turn_to": turn_to,
             "limit": limit,
         }
-        return ask(self._bound.services, self._bound.session.address, question(given), at=self._bound.at)
+        # As in `score`.
+        with self._bound.life.asking():
+            return ask(self._bound.services, self._bound.session.address, question(given), at=self._bound.at)
 
     def score(self, namespace: str, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
         """Every live record that shares a term with one of the weighted queries, best first."""
@@ -122,7 +124,9 @@ class StorySearch:
         if found.search is None:
             raise NotFound(f"{found.path} is not searched", cure="give it a search table in plugin.toml")
         services = self._bound.services
-        meant = services.semantics.ask([text for text, _ in queries]) if services.semantics else None
+        # An endpoint that embeds may be slow, and its time is not the plugin's.
+        with self._bound.life.asking():
+            meant = services.semantics.ask([text for text, _ in queries]) if services.semantics else None
         return services.story.read(lambda tx: self._score(tx, found, queries, meant))
 
     def _score(
