@@ -79,15 +79,22 @@ def test_a_row_that_is_there_already_is_a_conflict(db: Database) -> None:
         db.write(put("a"), name="put")
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda tx: tx.rows("SELECT ?", ("half \ud800",)),
-        lambda tx: tx.one("SELECT ?", ("half \ud800",)),
-        put("half \ud800"),
-        lambda tx: tx.run_many("UPDATE workspace SET title = ?", [("half \ud800",)]),
-    ],
-)
+HALF = "half \ud800"
+
+
+def ask_rows(tx: Tx) -> object:
+    return tx.rows("SELECT ?", (HALF,))
+
+
+def ask_one(tx: Tx) -> object:
+    return tx.one("SELECT ?", (HALF,))
+
+
+def put_many(tx: Tx) -> None:
+    tx.run_many("UPDATE workspace SET title = ?", [(HALF,)])
+
+
+@pytest.mark.parametrize("ask", [ask_rows, ask_one, put(HALF), put_many])
 def test_a_text_that_has_no_utf8_is_refused_and_is_no_bug(db: Database, ask: Callable[[Tx], object]) -> None:
     with pytest.raises(ParameterError, match=r"half a surrogate pair, U\+D800, at character 6"):
         db.write(ask, name="ask")
