@@ -304,3 +304,28 @@ def test_completion_proposes_from_the_table() -> None:
     assert complete("I ") == []
     assert complete("") == []
     assert set(BY_NAME) == {one.name for one in COMMANDS}
+
+
+def test_a_preset_that_is_not_there_changes_nothing(play: Play, home: Path) -> None:
+    play()
+
+    outcome = play(options=("--preset", "noir"))
+
+    assert outcome.code == 1
+    assert "there is no preset 'noir'" in outcome.err
+    with Home.open(home) as opened:
+        assert opened.story.sessions("default")[0].preset == ""
+
+
+def test_a_preset_speaks_in_the_prompt(play: Play, home: Path) -> None:
+    (home / "presets").mkdir()
+    (home / "presets" / "noir.toml").write_text('system = "It rains."')
+    asked: list[str] = []
+
+    def script(request: Recorded) -> Step:
+        asked.append(request.body["messages"][0]["content"])
+        return say("It opens.")
+
+    play("I knock.", answers=script, options=("--preset", "noir"))
+
+    assert asked[0].startswith("It rains.")

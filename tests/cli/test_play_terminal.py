@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from talekeeper.home import Home
+from talekeeper.story import Address
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, say
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")
@@ -68,8 +70,10 @@ class Terminal:
         os.kill(self.process.pid, signal.SIGINT)
 
     def ends(self) -> int:
+        end = time.monotonic() + PATIENCE
         while self._read():
-            pass
+            if time.monotonic() > end:
+                pytest.fail(f"it goes on; there is\n{self.shown}")
         return self.process.wait(PATIENCE)
 
     def _read(self) -> bool:
@@ -163,3 +167,49 @@ def test_an_external_tool_is_asked_for_in_a_turn_that_holds_text_of_others(termi
     results = [request.body["messages"][-1]["content"] for request in server.chats]
     assert '{"sent": true}' in results[2]
     assert "not allowed" in results[5]
+
+
+def test_what_is_pasted_is_one_message_and_said_to_be_pasted(terminal: Open, tmp_path: Path) -> None:
+    readline = pytest.importorskip("readline")
+    if "libedit" in (readline.__doc__ or ""):
+        pytest.skip("libedit does not mark what is pasted")
+
+    with ScriptedServer(lambda _: say("It is long.")) as server:
+        at = terminal(server, "--no-plugins")
+        at.sees("> ")
+        at.types("\x1b[200~Dear Ines,\nthe sea is out.\x1b[201~\n")
+        at.sees("It is long.")
+        at.sees("> ")
+        at.types("I read it.\n")
+        at.sees("It is long.")
+        at.types("/quit\n")
+
+        assert at.ends() == 0
+    with Home.open(tmp_path / "home") as home:
+        messages = home.story.messages(Address("default", "story"))
+        said = [(message.origin, message.text) for message in messages if message.role == "player"]
+    assert said == [("pasted", "Dear Ines,\nthe sea is out."), ("typed", "I read it.")]
+
+
+def test_a_process_killed_in_a_turn_leaves_the_message_to_be_sent_again(terminal: Open, tmp_path: Path) -> None:
+    steps = [say("Once upon a time and for ever.", gap=0.4, piece=5), say("The door opens.")]
+
+    with ScriptedServer(steps) as server:
+        at = terminal(server, "--no-plugins")
+        at.sees("> ")
+        at.types("I knock.\n")
+        at.sees("Once")
+        at.process.kill()
+        at.process.wait()
+        again = terminal(server, "--no-plugins")
+        again.sees("what you said last waits for its answer: an empty line sends it again")
+        again.sees("> ")
+        again.types("\n")
+        again.sees("The door opens.")
+        again.sees("> ")
+        again.types("\x04")
+
+        assert again.ends() == 0
+    with Home.open(tmp_path / "home") as home:
+        texts = [message.text for message in home.story.messages(Address("default", "story"))]
+    assert texts == ["I knock.", "The door opens."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ _NO_MODEL = "no model is configured: a line is what the player says, /narrator T
 
 @click.command(epilog="Example:  talekeeper play --world low-house.toml")
 @click.option("-s", "--session", "name", metavar="SESSION", help="Go on with it.  [default: the session used last]")
-@click.option("--world", metavar="FILE", help="Begin a new session with a world file; -s names it.")
+@click.option("--world", metavar="FILE", type=click.Path(), help="Begin a new session with a world file; -s names it.")
 @click.option("--preset", metavar="NAME", help="Give the session this preset.")
 @click.option("--no-model", is_flag=True, help="Ask no model: write both sides yourself.")
 @common
@@ -59,7 +60,7 @@ def command(options: Common, /, name: str | None, world: str | None, preset: str
     except TalekeeperError as fault:
         stage.fault(fault)
         return fault.exit_code
-    return 1 if stage.failed and not lines.typed else 0
+    return 1 if stage.failed and not lines.interactive else 0
 
 
 def _session(
@@ -71,6 +72,8 @@ def _session(
         return _begun(home, options, _FIRST, None, preset, stage)
     session = session_of(home, options, name)
     if preset is not None:
+        # One that is not there must not be what the session has from then on.
+        home.preset_of(replace(session, preset=preset))
         session = home.story.configure_session(session.address, preset=preset)
     home.preset_of(session)
     home.host.ready(session.address)

@@ -67,14 +67,13 @@ class Game:
         """A turn with the player's text; without one what waits is answered, or the story goes on by itself."""
         player: Mapping[str, Any] = self.session.settings.get("player") or {}
         speaker = str(player.get("name", ""))
-        origin = "typed" if self.lines.typed else ""
 
         def told(interrupt: Interrupt) -> TurnResult:
             return self.narrator.turn(
                 self.address,
                 text,
                 speaker=speaker,
-                origin=origin,
+                origin=self.lines.origin,
                 on_text=self.stage.piece,
                 cancel=interrupt.cancel,
                 approve=self._approval(interrupt),

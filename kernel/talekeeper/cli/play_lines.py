@@ -21,18 +21,21 @@ _GOES_ON = "\\"
 class Lines:
     """Lines a person gives, one that ends in a backslash with the next.
 
-    `complete` proposes whole lines for the beginning of one.
+    `complete` proposes whole lines for the beginning of one. `origin` is that of the newest line, where it is known.
     """
 
     def __init__(self, *, quiet: bool, complete: Callable[[str], Sequence[str]]) -> None:
         self.interactive = sys.stdin.isatty() and not quiet
-        self.typed = sys.stdin.isatty()
+        self.origin = "typed" if sys.stdin.isatty() else ""
         if self.interactive:
             _edit_lines(complete)
 
     def read(self) -> str | None:
         """The next line, None when there is none; raises `KeyboardInterrupt` for Ctrl-C at a prompt."""
         said = self._line(PROMPT)
+        if self.interactive:
+            # Nobody can type a line break into a line; a terminal that marks what is pasted into it lets one through.
+            self.origin = "pasted" if said is not None and "\n" in said else "typed"
         while said is not None and said.endswith(_GOES_ON):
             more = self._line("… ")
             said = said.removesuffix(_GOES_ON) + ("" if more is None else f"\n{more}")

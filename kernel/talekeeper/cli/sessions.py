@@ -55,7 +55,9 @@ def list_sessions(options: Common, /) -> None:
 @click.option("--title", default="", help="Its title.  [default: the world's, or none]")
 @click.option("--locale", callback=possible, help="Its language.  [default: the world's, or en]")
 @click.option("--preset", help="Its preset.  [default: the world's, or none]")
-@click.option("--world", metavar="FILE", help="Begin with a world file: opening, player, records of plugins.")
+@click.option(
+    "--world", metavar="FILE", type=click.Path(), help="Begin with a world file: opening, player, records of plugins."
+)
 @common
 @pass_common
 def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) -> None:
