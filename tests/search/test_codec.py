@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.search.codec import DENSE, GAPS, WIDE, Postings, decode_all, encode_all
+from talekeeper.search.codec import DENSE, GAPS, WIDE, Postings, encode_all
+from talekeeper.search.decode import decode_all
 
 Row = dict[int, int]
 

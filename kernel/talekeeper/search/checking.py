@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.codec import decode_all
 from talekeeper.search.columns import LONGEST
 from talekeeper.search.damage import decoding
+from talekeeper.search.decode import decode_all
 from talekeeper.search.loading import load, read_rows
 from talekeeper.search.manner import flags_of
 from talekeeper.search.passage import Kind, Passage

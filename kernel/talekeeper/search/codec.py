@@ -7,22 +7,21 @@ Frequencies less one are packed in `bits` (0, 2, 4 or 8) each, from the lowest b
 segment's passages from 0 and ascend. WIDE has them as u16; GAPS as one byte for the distance to the id before (to -1
 for the first), a zero byte standing for 255 on the way to a farther one. The smallest of the three is chosen: half of
 the room of plain u16 ids and u8 frequencies. Numbers are little-endian. Whole segments are coded at once, since a merge
-moves some 100,000 blobs.
+moves some 100,000 blobs; `decode` reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Bytes, Positions
+from talekeeper.search.arrays import Bytes, Column, Positions
 
 WIDE, GAPS, DENSE = 1, 2, 3
 HEADER = 4
-_FAR = 255
-_BITS = (0, 2, 4, 8)
+FAR = 255
+BITS = (0, 2, 4, 8)
 _ROOMS = ((16, 4), (4, 2), (1, 0))  # up to this frequency, that many bits
 
 
@@ -31,7 +30,7 @@ class Postings:
     """The postings of several rows, one behind the other: row i has `counts[i]` of the `ids` and `tfs`."""
 
     counts: Positions
-    ids: Positions
+    ids: Column
     tfs: Bytes
 
     @property
@@ -66,39 +65,6 @@ def encode_all(postings: Postings, n: int) -> list[bytes]:
     return [whole[edges[i] : edges[i + 1]] for i in range(len(counts))]
 
 
-def decode_all(blobs: Sequence[bytes], n: int | Positions) -> Postings:
-    """The postings of all `blobs`, a row each; undoes `encode_all`.
-
-    `n` is the number of passages of the segment, or one for each row. Damaged bytes raise `ValueError` or `IndexError`,
-    or give postings that are wrong and still ascend below `n`.
-    """
-    raw = np.frombuffer(b"".join(blobs), np.uint8)
-    sizes = np.fromiter(map(len, blobs), np.intp, len(blobs))
-    heads = np.cumsum(sizes) - sizes
-    counts = raw[heads + 2].astype(np.intp) + (raw[heads + 3].astype(np.intp) << 8) + 1
-    total = int(counts.sum())
-    postings = Postings(counts, np.empty(total, np.intp), np.ones(total, np.uint8))
-    kinds = raw[heads]
-    bits = raw[heads + 1].astype(np.intp)
-    if not (np.isin(kinds, (WIDE, GAPS, DENSE)).all() and np.isin(bits, _BITS).all()):
-        raise ValueError("postings begin with what is no header")
-    _read_frequencies(raw, postings, bits, heads + HEADER)
-    bodies = heads + HEADER + (counts * bits + 7) // 8
-    _read_wide(raw, postings, kinds, bodies)
-    _read_gaps(raw, postings, kinds, bodies, heads + sizes)
-    _read_dense(raw, postings, kinds, heads + HEADER, heads + sizes)
-    _check_ids(postings, n)
-    return postings
-
-
-def _check_ids(postings: Postings, n: int | Positions) -> None:
-    """Whoever takes these ids for positions may rely on their order and range."""
-    gaps = np.diff(postings.ids, prepend=-1)
-    gaps[postings.starts] = postings.ids[postings.starts] + 1
-    if (gaps <= 0).any() or (postings.ids[postings.starts + postings.counts - 1] >= n).any():
-        raise ValueError("postings name passages the segment does not have")
-
-
 def _bits(most: Bytes) -> Positions:
     """How many bits each row's frequencies need, from the highest of each."""
     bits = np.full(len(most), 8, np.intp)
@@ -111,10 +77,10 @@ def _steps(postings: Postings) -> Positions:
     """Bytes each posting takes as a gap."""
     gaps = np.diff(postings.ids, prepend=-1)
     gaps[postings.starts] = postings.ids[postings.starts] + 1
-    return 1 + (gaps - 1) // _FAR
+    return 1 + (gaps - 1) // FAR
 
 
-def _rows(counts: Positions, chosen: Positions) -> tuple[Positions, Positions]:
+def rows_of(counts: Positions, chosen: Positions) -> tuple[Positions, Positions]:
     """For each posting of the chosen rows, its row and its place in it."""
     row = np.repeat(chosen, counts[chosen])
     ends = np.cumsum(counts[chosen])
@@ -122,59 +88,24 @@ def _rows(counts: Positions, chosen: Positions) -> tuple[Positions, Positions]:
 
 
 def _write_frequencies(out: Bytes, postings: Postings, kinds: Positions, bits: Positions, at: Positions) -> None:
-    row, place = _rows(postings.counts, np.flatnonzero((kinds != DENSE) & (bits > 0)))
+    row, place = rows_of(postings.counts, np.flatnonzero((kinds != DENSE) & (bits > 0)))
     bit = place * bits[row]
     values = (postings.tfs[postings.starts[row] + place] - 1) << (bit % 8).astype(np.uint8)
     np.bitwise_or.at(out, at[row] + bit // 8, values)
-    row, place = _rows(postings.counts, np.flatnonzero(kinds == DENSE))
+    row, place = rows_of(postings.counts, np.flatnonzero(kinds == DENSE))
     held = postings.starts[row] + place
     out[at[row] + postings.ids[held]] = postings.tfs[held]
 
 
 def _write_ids(out: Bytes, postings: Postings, kinds: Positions, steps: Positions, at: Positions) -> None:
-    row, place = _rows(postings.counts, np.flatnonzero(kinds == WIDE))
+    row, place = rows_of(postings.counts, np.flatnonzero(kinds == WIDE))
     ids = postings.ids[postings.starts[row] + place]
     out[at[row] + 2 * place] = ids & 255
     out[at[row] + 2 * place + 1] = ids >> 8
-    row, place = _rows(postings.counts, np.flatnonzero(kinds == GAPS))
+    row, place = rows_of(postings.counts, np.flatnonzero(kinds == GAPS))
     held = postings.starts[row] + place
     before = np.where(place == 0, -1, postings.ids[held - 1])
     ends = np.cumsum(steps[held])
     first = ends - steps[held]
     in_row = ends - 1 - np.repeat(first[place == 0], postings.counts[kinds == GAPS])
-    out[at[row] + in_row] = (postings.ids[held] - before - 1) % _FAR + 1
-
-
-def _read_frequencies(raw: Bytes, postings: Postings, bits: Positions, at: Positions) -> None:
-    row, place = _rows(postings.counts, np.flatnonzero(bits > 0))
-    bit = place * bits[row]
-    mask = ((1 << bits[row]) - 1).astype(np.uint8)
-    packed = raw[at[row] + bit // 8] >> (bit % 8).astype(np.uint8)
-    postings.tfs[postings.starts[row] + place] = (packed & mask) + 1
-
-
-def _read_wide(raw: Bytes, postings: Postings, kinds: Bytes, at: Positions) -> None:
-    row, place = _rows(postings.counts, np.flatnonzero(kinds == WIDE))
-    low = at[row] + 2 * place
-    postings.ids[postings.starts[row] + place] = raw[low] + (raw[low + 1].astype(np.intp) << 8)
-
-
-def _read_gaps(raw: Bytes, postings: Postings, kinds: Bytes, at: Positions, ends: Positions) -> None:
-    chosen = np.flatnonzero(kinds == GAPS)
-    row, place = _rows(ends - at, chosen)
-    gaps = raw[at[row] + place]
-    reached = np.cumsum(np.where(gaps == 0, _FAR, gaps), dtype=np.intp)
-    starts = np.flatnonzero(place == 0)
-    before = np.where(starts > 0, reached[starts - 1], 0)
-    ids = (reached - np.repeat(before, (ends - at)[chosen]) - 1)[gaps > 0]
-    row, place = _rows(postings.counts, chosen)
-    postings.ids[postings.starts[row] + place] = ids
-
-
-def _read_dense(raw: Bytes, postings: Postings, kinds: Bytes, at: Positions, ends: Positions) -> None:
-    starts = postings.starts
-    for row in np.flatnonzero(kinds == DENSE).tolist():
-        table = raw[at[row] : ends[row]]
-        held = slice(starts[row], starts[row] + postings.counts[row])
-        postings.ids[held] = np.flatnonzero(table)
-        postings.tfs[held] = table[table > 0]
+    out[at[row] + in_row] = (postings.ids[held] - before - 1) % FAR + 1

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Bytes, Positions, Singles
+from talekeeper.search.arrays import Bytes, Ids, Singles
 from talekeeper.search.bm25 import K1, B
-from talekeeper.search.codec import decode_all
 from talekeeper.search.damage import decoding
+from talekeeper.search.decode import decode_all
 from talekeeper.search.lru import ByteLru
 from talekeeper.search.postings import Chunk, Postings
 from talekeeper.search.rough import worth
 from talekeeper.search.state import PartState
 
-_NOTHING = Chunk(np.empty(0, np.intp), np.empty(0, np.uint8), np.empty(0, np.float32))
+_NOTHING = Chunk(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.float32))
 _OVERHEAD = 400  # bytes of a cache entry beside its arrays
 _POSTINGS = "SELECT segment, term, data FROM posting WHERE segment IN ({}) AND term IN ({})"
 _AT_ONCE = 500  # terms a statement
@@ -81,7 +81,7 @@ def _decoded(
         return
     sizes = np.array([one.n for _, one in held], np.intp)
     postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
-    positions = postings.ids + np.repeat(np.array([one.start for _, one in held], np.intp), postings.counts)
+    positions = postings.ids + np.repeat(np.array([one.start for _, one in held], np.int32), postings.counts)
     gains = worth(postings.tfs, state.columns.length.take(positions), state.stack.average, K1, B)
     lengths: dict[str, int] = dict.fromkeys(terms, 0)
     for (term, _), count in zip(held, postings.counts.tolist(), strict=True):
@@ -92,13 +92,13 @@ def _decoded(
         chosen = slice(start, end)  # copied, for a slice would keep the arrays of all terms
         yield (
             term,
-            _chunk(positions[chosen].copy(), postings.tfs[chosen].copy(), gains[chosen].copy(), state.stack.size),
+            _chunk(positions[chosen].copy(), postings.tfs[chosen].copy(), gains[chosen], state.stack.size),
         )
 
 
-def _chunk(positions: Positions, tfs: Bytes, gains: Singles, size: int) -> Chunk:
-    spread = None
-    if len(positions) * _SELDOM > size:
-        spread = np.zeros(size, np.float32)
-        spread[positions] = gains
-    return Chunk(positions, tfs, gains, spread)
+def _chunk(positions: Ids, tfs: Bytes, gains: Singles, size: int) -> Chunk:
+    if len(positions) * _SELDOM <= size:
+        return Chunk(positions, tfs, gains.copy())
+    spread = np.zeros(size, np.float32)
+    spread[positions] = gains
+    return Chunk(positions, tfs, None, spread)

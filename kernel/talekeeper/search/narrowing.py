@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from talekeeper.search.passage import Kind
 from talekeeper.search.postings import Chunk, Postings
 from talekeeper.search.scope import Scope, label_of
@@ -16,10 +18,11 @@ def narrow(postings: Postings, scope: Scope, kind: Kind) -> Postings:
     if scope.is_whole(kind):
         return postings
     label, (first, end) = label_of(kind), scope.span(kind)
+    borders = np.array((first, end), np.int32)
     is_solid = scope.counts[kind] == end - first
     settled: dict[str, Chunk] = {}
     for term, chunk in postings.settled.items():
-        start, stop = chunk.positions.searchsorted((first, end)).tolist()
+        start, stop = chunk.positions.searchsorted(borders).tolist()
         inside = chunk.part(slice(start, stop))
         if not is_solid:
             inside = inside.part(scope.labels.take(inside.positions) == label)

@@ -8,34 +8,44 @@ from functools import cached_property
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Bytes, Doubles, Positions, Singles
+from talekeeper.search.arrays import Bools, Bytes, Doubles, Ids, Positions, Singles
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A term in all segments of a partition: ascending positions, its frequency there, and what it is roughly worth.
 
-    `worth` is what BM25 gives messages without idf, with the average length of the segments for the scope's. `spread`
-    is the same with a place for every position of the segments, for a term that many of them hold.
+    Worth is what BM25 gives messages without idf, with the average length of the segments for the scope's: `rare` has
+    it for each posting, or, of a term that many positions hold, `spread` for every position of the segments.
     """
 
-    positions: Positions
+    positions: Ids
     tfs: Bytes
-    worth: Singles
+    rare: Singles | None
     spread: Singles | None = None
 
     def __len__(self) -> int:
         return len(self.positions)
 
     @property
+    def worth(self) -> Singles:
+        """For each posting."""
+        if self.rare is not None:
+            return self.rare
+        return np.empty(0, np.float32) if self.spread is None else self.spread.take(self.positions)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        spread = 0 if self.spread is None else self.spread.nbytes
-        return self.positions.nbytes + self.tfs.nbytes + self.worth.nbytes + spread
+        held = (self.positions, self.tfs, self.rare, self.spread)
+        return sum(array.nbytes for array in held if array is not None)
 
     def part(self, chosen: slice | Bools) -> Chunk:
         """The chosen postings."""
-        return Chunk(self.positions[chosen], self.tfs[chosen], self.worth[chosen])
+        positions = self.positions[chosen]
+        if self.rare is not None:
+            return Chunk(positions, self.tfs[chosen], self.rare[chosen])
+        return Chunk(positions, self.tfs[chosen], None if self.spread is None else self.spread.take(positions))
 
 
 @dataclass(frozen=True)
@@ -82,11 +92,12 @@ def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) 
     table = np.zeros((len(terms), len(positions)))
     if not len(positions):
         return table.T
+    wanted = positions.astype(np.int32)  # of another type than the postings, it would have them copied
     for column, term in enumerate(terms):
         chunk = postings.settled.get(term)
         if chunk is not None:
-            at = chunk.positions.searchsorted(positions)
-            is_held = chunk.positions.take(at, mode="clip") == positions
+            at = chunk.positions.searchsorted(wanted)
+            is_held = chunk.positions.take(at, mode="clip") == wanted
             np.multiply(chunk.tfs.take(at, mode="clip"), is_held, out=table[column])
     unsettled = postings.unsettled
     if len(unsettled):

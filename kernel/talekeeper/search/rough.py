@@ -52,7 +52,7 @@ def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistic
     if is_near:
         settled = _without_spread(scores, settled)
     for group, weights in _groups(settled):
-        positions = _joined([chunk.positions for chunk in group])
+        positions = np.concatenate([chunk.positions for chunk in group], dtype=np.intp)
         if is_near:
             gains = _joined([chunk.worth for chunk in group])
         else:

@@ -13,9 +13,10 @@ import numpy as np
 
 from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Positions
-from talekeeper.search.codec import Postings, decode_all, encode_all
+from talekeeper.search.codec import Postings, encode_all
 from talekeeper.search.columns import Columns, check, concatenate, from_rows, pack, take, unpack
 from talekeeper.search.damage import decoding
+from talekeeper.search.decode import decode_all
 from talekeeper.search.staging import write_postings
 from talekeeper.search.tail import load_terms
 from talekeeper.search.writing import count_up, new_stamp

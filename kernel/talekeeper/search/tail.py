@@ -11,8 +11,8 @@ import numpy as np
 
 from talekeeper.search.postings import Unsettled
 
-_PASSAGE_BYTES = 3_000  # of a dictionary with its keys, measured on CPython 3.11
-_TERM_BYTES = 140  # of an entry in it and one in the lists
+_EXPANDED = 14
+"""Bytes in memory for each character of a stored text once it is turned over, measured on CPython 3.11."""
 _TF_BITS = 8
 _LOOKS = 64
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
@@ -34,13 +34,14 @@ def load_terms(text: str) -> dict[str, int]:
 class Tail:
     """Grows at the end like `Shelf`, and is shared like it; a state sees its own beginning of it only.
 
-    Looking a term up in each of some 256 passages costs 7 µs; turning them over into term → passages costs as much as
-    reading them, which the first search of a partition must not. So they are turned over once 64 terms were looked up.
+    Finding a term in the stored texts of some 256 passages costs 40 µs; reading them, to turn them over into
+    term → passages, costs some 8 ms, which the first search of a partition must not. So they are turned over once 64
+    terms were looked up.
     """
 
-    def __init__(self, start: int, passages: Sequence[Mapping[str, int]] = ()) -> None:
+    def __init__(self, start: int, texts: Sequence[str] = ()) -> None:
         self._start = start
-        self._passages = list(passages)
+        self._texts = list(texts)
         self._lock = threading.Lock()
         self._looks = 0
         self._turned: dict[str, list[int]] = {}  # position << 8 | frequency, ascending
@@ -49,36 +50,47 @@ class Tail:
     @property
     def nbytes(self) -> int:
         """Roughly what it holds in memory."""
-        return sum(_PASSAGE_BYTES + _TERM_BYTES * len(counts) for counts in self._passages[:1]) * len(self._passages)
+        return sum(_EXPANDED * len(text) for text in self._texts[:1]) * len(self._texts)
 
     def extend(self, size: int, added: Sequence[str]) -> Tail:
         """A tail that has, up to position `size`, what this one has, and then a passage for each stored text."""
         held = size - self._start
-        more = [load_terms(text) for text in added]
         with self._lock:
-            if len(self._passages) == held:
-                self._passages.extend(more)
+            if len(self._texts) == held:
+                self._texts.extend(added)
                 return self
-            return Tail(self._start, [*self._passages[:held], *more])
+            return Tail(self._start, [*self._texts[:held], *added])
 
     def find(self, terms: Sequence[str], size: int) -> Unsettled:
         """Where below position `size` the terms are, and how often."""
         self._looks += len(terms)
-        groups = self._in_lists(terms) if self._looks > _LOOKS else self._one_by_one(terms)
+        groups = self._in_lists(terms) if self._looks > _LOOKS else self._in_texts(terms)
         counts = tuple(map(len, groups))
         packed = np.fromiter(chain.from_iterable(groups), np.int64, sum(counts))
         positions = packed >> _TF_BITS
         found = Unsettled(tuple(terms), counts, positions, (packed & 255).astype(np.uint8))
         return found if not len(positions) or positions.max() < size else found.part(positions < size)
 
-    def _one_by_one(self, terms: Sequence[str]) -> list[list[int]]:
-        passages = list(enumerate(self._passages, self._start))
-        return [[place << _TF_BITS | counts[term] for place, counts in passages if term in counts] for term in terms]
+    def _in_texts(self, terms: Sequence[str]) -> list[list[int]]:
+        texts = [f",{text[1:-1]}," for text in self._texts]
+        groups: list[list[int]] = []
+        for term in terms:
+            name = f",{_encode(term)}:"
+            places = [(place, text) for place, text in enumerate(texts, self._start) if name in text]
+            groups.append([place << _TF_BITS | _frequency(text, name) for place, text in places])
+        return groups
 
     def _in_lists(self, terms: Sequence[str]) -> list[list[int]]:
         with self._lock:
-            for place in range(self._turned_to, len(self._passages)):
-                for term, tf in self._passages[place].items():
+            for place in range(self._turned_to, len(self._texts)):
+                for term, tf in load_terms(self._texts[place]).items():
                     self._turned.setdefault(term, []).append((self._start + place) << _TF_BITS | tf)
-            self._turned_to = len(self._passages)
+                self._turned_to = place + 1
             return [self._turned.get(term, _NOWHERE).copy() for term in terms]
+
+
+def _frequency(text: str, name: str) -> int:
+    """The number behind `name`; a `ValueError` where there is none from 0 to 255."""
+    start = text.index(name) + len(name)
+    (frequency,) = bytes([int(text[start : text.index(",", start)])])
+    return frequency
