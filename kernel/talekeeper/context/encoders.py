@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from talekeeper.clock import Clock
+from talekeeper.context.outside import Outside
 from talekeeper.errors import BadReply, NoModel, NotFound, PluginError
 from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, Provided, Slot, TimeLimits
 from talekeeper.plugins import Host
@@ -50,14 +51,23 @@ class Encoder:
     batch: int
     passages: Encode
     question: Encode
+    outside: Outside | None = None
+    """Where vectors are kept, None in the home's database."""
 
 
 def open_encoder(models: Models, host: Host, providers: Providers, clock: Clock) -> Encoder | None:
     """None where nothing embeds. Raises `ModelError` or `PluginError` where it cannot be had."""
     if models.provided is not None:
-        return _provided(models.provided, host, providers)
+        encoder = _provided(models.provided, host, providers)
+        return _kept_outside(encoder, host, models.provided.store) if models.provided.store else encoder
     slot = models.slot(EMBEDDING)
     return None if slot is None else _endpoint(models, slot, clock)
+
+
+def _kept_outside(encoder: Encoder, host: Host, store: str) -> Encoder:
+    # Another store is another space: what one has the other has not.
+    fingerprint = f"{encoder.fingerprint}\n{store}"
+    return replace(encoder, fingerprint=fingerprint, outside=Outside(host, store, fingerprint))
 
 
 def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:

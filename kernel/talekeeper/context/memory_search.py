@@ -7,8 +7,8 @@ search ranks; the answer is read in the same snapshot.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
-from typing import Any, TypedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypedDict, TypeVar
 
 from talekeeper.context.answering import Asking, answer
 from talekeeper.context.question import PARAMETERS, Question, question
@@ -21,6 +21,8 @@ from talekeeper.plugins.frozen import frozen
 from talekeeper.search import Meaning, Query
 from talekeeper.story import Address, Coordinate
 from talekeeper.trace import Trace
+
+T = TypeVar("T")
 
 TOOL: Mapping[str, Any] = frozen(
     {
@@ -73,9 +75,8 @@ def ask(
 ) -> Answer:
     """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
     services.host.ready(address)
-    meant = services.semantics.ask(asked.texts) if services.semantics else None
 
-    def read(tx: Tx) -> tuple[Answer, Sources]:
+    def read(tx: Tx, meant: Asked | None) -> tuple[Answer, Sources]:
         session = services.story.session(address, tx=tx)
         roster = services.host.roster(session=session, tx=tx)
         sources = resolve(tx, session, roster, asked.scope, asked.sources)
@@ -94,15 +95,22 @@ def ask(
         return answer(asking, services.index.search(tx, query)), sources
 
     started = time.monotonic()
-    found, sources = services.story.read(read)
+    found, sources = by_meaning(services, asked.texts, lambda meant: services.story.read(lambda tx: read(tx, meant)))
     _report(services.trace, address, running_turn, found, sources, time.monotonic() - started)
     return found
+
+
+def by_meaning(services: Services, texts: Sequence[str], read: Callable[[Asked | None], T]) -> T:
+    """What `read` gives with what the texts mean, as far as there is something that embeds."""
+    return read(None) if services.semantics is None else services.semantics.answered(texts, read)
 
 
 def meaning(services: Services, tx: Tx, meant: Asked | None) -> Meaning | None:
     """What the index is asked by; None where nothing was embedded yet, or the question could not be."""
     space = services.index.space(tx, meant.fingerprint) if meant is not None and meant.vectors else None
-    return None if space is None or meant is None else Meaning(space, meant.vectors)
+    if space is None or meant is None:
+        return None
+    return Meaning(space, meant.vectors, None if meant.outside is None else meant.outside.read)
 
 
 def _report(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from talekeeper.context.bound import Bound
-from talekeeper.context.memory_search import ask, meaning
+from talekeeper.context.memory_search import ask, by_meaning, meaning
 from talekeeper.context.question import question
 from talekeeper.context.resolve import part_scopes
 from talekeeper.context.semantics import Asked
@@ -123,11 +123,12 @@ class StorySearch:
         found = self._bound.readable(namespace)
         if found.search is None:
             raise NotFound(f"{found.path} is not searched", cure="give it a search table in plugin.toml")
-        services = self._bound.services
-        # An endpoint that embeds may be slow, and its time is not the plugin's.
+        services, texts = self._bound.services, [text for text, _ in queries]
+        # What embeds or keeps vectors may be slow, and its time is not the plugin's.
         with self._bound.life.asking():
-            meant = services.semantics.ask([text for text, _ in queries]) if services.semantics else None
-        return services.story.read(lambda tx: self._score(tx, found, queries, meant))
+            return by_meaning(
+                services, texts, lambda meant: services.story.read(lambda tx: self._score(tx, found, queries, meant))
+            )
 
     def _score(
         self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]], meant: Asked | None

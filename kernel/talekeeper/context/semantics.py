@@ -11,13 +11,17 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from talekeeper.context.encoders import Encoder, Vector
+from talekeeper.context.outside import Outside
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
 from talekeeper.models import Cancel
 from talekeeper.story import Address, Scope, Story
 from talekeeper.story.vectors import Waiting
+
+T = TypeVar("T")
 
 AFTER_A_TURN = 1_000
 """Passages embedded at most when a turn's jobs have run; the rest waits for the next turn or a rebuild."""
@@ -34,6 +38,7 @@ class Asked:
     fingerprint: str
     vectors: dict[str, Vector]
     fault: str = ""
+    outside: Outside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Semantics:
         self._failed: tuple[float, str] | None = None
         self._known: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._done: dict[tuple[int, str], int] = {}
+        self._swept: tuple[int, ...] = ()
         self._lock = threading.Lock()
 
     def encoder(self) -> Encoder | None:
@@ -73,12 +79,22 @@ class Semantics:
             return Asked("", {}, self._failed[1])
         try:
             encoder = self.encoder()
-            asked = None if encoder is None else Asked(encoder.fingerprint, self._vectors(encoder, texts))
+            asked = None if encoder is None else self._asked(encoder, texts)
         except _FAULTS as fault:
             self._failed = (time.monotonic(), fault.sentence())
             return Asked("", {}, fault.sentence())
         self._failed = None
         return asked
+
+    def answered(self, texts: Sequence[str], read: Callable[[Asked | None], T]) -> T:
+        """What `read` gives with what the texts mean; by words alone where a store of vectors fails in the middle."""
+        asked = self.ask(texts)
+        try:
+            return read(asked)
+        except PluginError as fault:
+            if asked is None or asked.outside is None:
+                raise
+            return read(Asked("", {}, fault.sentence()))
 
     def standing(self) -> Standing:
         """Counts all passages of the home."""
@@ -104,9 +120,13 @@ class Semantics:
         """
         ensure_outside_write("the embedding of passages")
         encoder = self.encoder()
+        if encoder is None:
+            return 0
+        if encoder.outside is not None:
+            self._sweep(encoder.outside)
         done = 0
-        for scope in () if encoder is None else self._story.vectors.scopes(address):
-            for waiting in self._waiting(scope, encoder.fingerprint) if encoder else ():
+        for scope in self._story.vectors.scopes(address):
+            for waiting in self._waiting(scope, encoder.fingerprint):
                 for docs in _batches(waiting, encoder.batch):
                     if cancel is not None and cancel.is_set():
                         raise Cancelled("the embedding was broken off; what is done is kept")
@@ -133,9 +153,26 @@ class Semantics:
     def _embed(self, encoder: Encoder, waiting: Waiting, docs: Sequence[int], cancel: Cancel | None) -> int:
         told = [doc for doc in docs if waiting.texts[doc].strip()]
         made = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
-        vectors: dict[int, Vector] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
-        self._story.vectors.keep(waiting.part, encoder.fingerprint, vectors)
+        vectors: dict[int, Vector | None] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
+        outside = encoder.outside
+        if outside is not None and told:
+            outside.write(waiting.part, dict(zip(told, made, strict=True)))
+            vectors |= dict.fromkeys(told)
+        kept = self._story.vectors.keep(waiting.part, encoder.fingerprint, vectors)
+        late = sorted(set(told) - set(kept))
+        if outside is not None and late:
+            outside.remove(waiting.part, late)
         return len(docs)
+
+    def _sweep(self, outside: Outside) -> None:
+        """What passages left behind in a store outside goes, whenever some were removed since the last look."""
+        removals = self._story.vectors.removals()
+        if removals != self._swept:
+            outside.sweep(self._story)
+            self._swept = removals
+
+    def _asked(self, encoder: Encoder, texts: Sequence[str]) -> Asked:
+        return Asked(encoder.fingerprint, self._vectors(encoder, texts), outside=encoder.outside)
 
     def _vectors(self, encoder: Encoder, texts: Sequence[str]) -> dict[str, Vector]:
         with self._lock:

@@ -14,19 +14,20 @@ LOCAL = "local"
 """The encoder of the `semantic` extra, which runs in this process."""
 
 BATCH = 64
-_ITS_KEYS = {"provider", "model", "batch"}
+_ITS_KEYS = {"provider", "model", "batch", "store"}
 
 
 @dataclass(frozen=True, slots=True)
 class Provided:
     """`provider` is `local` or `plugin/name`; `model` is one of those it lists, its first where empty.
 
-    `batch` is the most texts it is given at once.
+    `batch` is the most texts it is given at once. `store` is a plugin's vector store, empty for the home's database.
     """
 
     provider: str
     model: str = ""
     batch: int = BATCH
+    store: str = ""
 
 
 def provided(table: SlotTable, place: str, *, embeds: bool) -> Provided:
@@ -35,6 +36,6 @@ def provided(table: SlotTable, place: str, *, embeds: bool) -> Provided:
         raise ParameterError(f"{place}.provider", "only the embedding slot has one", cure="write base_url here")
     given = set(table.model_dump(exclude_none=True, by_alias=True))
     if others := sorted(given - _ITS_KEYS):
-        cure = "a provider has no endpoint: keep provider, model and batch, or take provider away"
+        cure = "a provider has no endpoint: keep provider, model, batch and store, or take provider away"
         raise ParameterError(f"{place}.{others[0]}", "stands beside provider", cure=cure)
-    return Provided(table.provider or LOCAL, table.model or "", table.batch or BATCH)
+    return Provided(table.provider or LOCAL, table.model or "", table.batch or BATCH, table.store or "")

@@ -122,6 +122,8 @@ def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None)
 def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, environ: Mapping[str, str] | None) -> Slot:
     values = _inherited(name, own, narrator) | own.model_dump(exclude_none=True, exclude={"timeouts"})
     place = f"{path}: models.{name}"
+    if values.pop("store", None):
+        raise ParameterError(f"{place}.store", "stands without provider", cure="the home keeps an endpoint's vectors")
     if "base_url" not in values:
         cure = f"write it there, or in [models.{NARRATOR}] for all slots"
         raise ParameterError(f"{place}.base_url", "is missing", cure=cure)

@@ -49,6 +49,7 @@ class SlotTable(BaseModel):
     reply_parameter: Literal["max_tokens", "max_completion_tokens"] | None = None
     batch: Annotated[int, Field(ge=1, le=2048)] | None = None
     provider: Annotated[str, Field(pattern=r"^(local|[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63})$")] | None = None
+    store: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}$")] | None = None
     sampling: dict[str, Any] | None = None
 
     @field_validator("sampling")
@@ -76,8 +77,9 @@ def _explained(path: tuple[int | str, ...], kind: str, message: str, field: str)
             cure = 'write key_env = "NAME" or key_file = "a file of mode 0600", and take the key out of this file'
             return ParameterError(place, "a key is not kept in this file", cure=cure)
         return ParameterError(place, "this key is not known", cure=_did_you_mean(name, len(path) > 1))
-    if name == "provider" and kind == "string_pattern_mismatch":
-        return ParameterError(place, "is no name of a provider", cure='write "local", or "plugin/name"')
+    if name in {"provider", "store"} and kind == "string_pattern_mismatch":
+        known = 'write "plugin/name"' if name == "store" else 'write "local", or "plugin/name"'
+        return ParameterError(place, f"is no name of a {name}", cure=known)
     if kind == "string_pattern_mismatch":
         return ParameterError(place, "is not the name of an environment variable", cure="write its name, not the key")
     message = message.removeprefix("Value error, ").replace("Input should be", "must be", 1)

@@ -104,7 +104,8 @@ class Index:
         """The vectors of each partition; none at all where meaning is not asked."""
         if query.meaning is None:
             return ()
-        return tuple(self._matrices.load(tx, state.row.id, query.meaning.space) for state in states)
+        meaning = query.meaning
+        return tuple(self._matrices.load(tx, state.row.id, meaning.space, meaning.elsewhere) for state in states)
 
     # Vectors
 
@@ -112,16 +113,22 @@ class Index:
         """The number of a space of vectors, None while nothing was written in it."""
         return vectors.find_space(tx, fingerprint)
 
-    def put_vectors(self, tx: Tx, part: int, fingerprint: str, found: Mapping[int, Sequence[float]]) -> int:
-        """Keeps vectors by passage number, where the passage still is; gives how many. Replaces those of other spaces.
+    def put_vectors(
+        self, tx: Tx, part: int, fingerprint: str, found: Mapping[int, Sequence[float] | None]
+    ) -> list[int]:
+        """Keeps vectors by passage number, where the passage still is; gives these. Replaces those of other spaces.
 
-        An empty one says that the passage has no text.
+        An empty one says that the passage has no text, None that its vector is kept elsewhere.
         """
         return vectors.put(tx, vectors.make_space(tx, fingerprint), part, found)
 
     def without_vectors(self, tx: Tx, part: int, fingerprint: str, after: int, limit: int) -> list[Row]:
         """The next passages that have no vector of the space: rows of number, plugin, namespace, key and revision."""
         return vectors.missing(tx, vectors.find_space(tx, fingerprint), part, after, limit)
+
+    def has_vectors(self, tx: Tx, fingerprint: str, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those of the places, partition and passage, that have been dealt with."""
+        return vectors.kept(tx, vectors.find_space(tx, fingerprint), places)
 
     def count_vectors(self, tx: Tx, part: int, fingerprint: str) -> tuple[int, int]:
         """Passages of a partition, and those of them that have been dealt with."""

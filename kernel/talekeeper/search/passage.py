@@ -6,11 +6,13 @@ transaction. A `Query` is made by context; a `Ranking` comes back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from talekeeper.text import Terms
+
+Elsewhere = Callable[[int, Sequence[int]], Mapping[int, Sequence[float]]]
 
 
 class Kind(IntEnum):
@@ -67,10 +69,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the texts of a query mean: for some or all of them a vector of length 1 in a space of the index."""
+    """What the texts of a query mean: for some or all of them a vector in a space of the index.
+
+    `elsewhere` gives the vectors of passages of a partition by number, of those that are not kept in the index.
+    """
 
     space: int
     vectors: Mapping[str, Sequence[float]] = field(repr=False)
+    elsewhere: Elsewhere | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Column, Positions, Singles
 from talekeeper.search.damage import decoding
 from talekeeper.search.lru import ByteLru
+from talekeeper.search.passage import Elsewhere
 from talekeeper.search.writing import count_up
 
 _STORED = np.dtype("<f2")
@@ -37,7 +38,10 @@ JOIN part_source AS source ON source.part = doc.part AND source.id = doc.source
 LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ?
 WHERE doc.part = ? AND doc.doc > ? AND vector.doc IS NULL ORDER BY doc.doc LIMIT ?
 """
+_KEPT = "SELECT 1 FROM vector WHERE part = ? AND doc = ? AND space = ?"
 _NO_SPACE = 0
+_ELSEWHERE = b"\1"
+"""In place of a vector: a store outside this database has it."""
 _COUNTS = """
 SELECT count(*), count(vector.doc) FROM doc
 LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ? WHERE doc.part = ?
@@ -83,23 +87,33 @@ class MatrixCache:
         self._held: ByteLru[tuple[int, int], Matrix] = ByteLru(budget)
 
     @decoding()
-    def load(self, tx: Tx, part: int, space: int) -> Matrix:
-        """As this snapshot has it, and perhaps newer."""
+    def load(self, tx: Tx, part: int, space: int, elsewhere: Elsewhere | None = None) -> Matrix:
+        """As this snapshot has it, and perhaps newer; raises what `elsewhere` raises."""
         held = self._held.get((part, space)) or _NOTHING
         last = tx.one(_LAST, (part,))
         if last is None or last[0] is None or last[0] <= held.batch:
             return held
         rows = tx.rows(_NEW, (part, held.batch, space))
-        found = _joined(held, rows, int(last[0]))
+        found = _joined(held, _fetched(rows, part, elsewhere), int(last[0]))
         self._held.put((part, space), found, found.nbytes)
         return found
 
 
-def _joined(held: Matrix, rows: Sequence[Sequence[object]], batch: int) -> Matrix:
-    docs = [doc for doc, data, _ in rows if data]
+def _fetched(rows: Sequence[Row], part: int, elsewhere: Elsewhere | None) -> dict[int, bytes]:
+    """The stored vectors by passage, those that are elsewhere asked for; passages without one are left out."""
+    found = {int(doc): bytes(data) for doc, data, _ in rows if data}
+    away = [doc for doc, data in found.items() if data == _ELSEWHERE]
+    if away:
+        given = elsewhere(part, away) if elsewhere is not None else {}
+        found |= {doc: _packed(given.get(doc, ())) for doc in away}
+    return {doc: data for doc, data in found.items() if data}
+
+
+def _joined(held: Matrix, found: Mapping[int, bytes], batch: int) -> Matrix:
+    docs = list(found)
     if not docs:
         return Matrix(held.docs, held.rows, batch)
-    fresh = np.frombuffer(b"".join(data for _, data, _ in rows if isinstance(data, bytes)), _STORED)
+    fresh = np.frombuffer(b"".join(found.values()), _STORED)
     fresh = fresh.reshape(len(docs), -1).astype(np.float16, copy=False)
     numbers = np.array(docs, np.uint32)
     if not len(held.docs):
@@ -125,13 +139,19 @@ def make_space(tx: Tx, fingerprint: str) -> int:
     return found
 
 
-def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float]]) -> int:
-    """Keeps vectors by passage number, none where the passage is gone meanwhile; gives how many were kept.
+def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float] | None]) -> list[int]:
+    """Keeps vectors by passage number, none where the passage is gone meanwhile; gives the passages that have theirs.
 
-    An empty vector says that the passage has no text. Vectors of another space are replaced.
+    An empty vector says that the passage has no text, None that it is kept elsewhere. Those of another space are
+    replaced.
     """
     batch = count_up(tx, _BATCH)
-    return sum(tx.run(_PUT, (space, batch, _packed(vector), part, doc)) for doc, vector in vectors.items())
+    return [doc for doc, vector in vectors.items() if tx.run(_PUT, (space, batch, _packed(vector), part, doc))]
+
+
+def kept(tx: Tx, space: int | None, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of the places, partition and passage, that have been dealt with in the space."""
+    return {place for place in places if tx.one(_KEPT, (*place, _NO_SPACE if space is None else space)) is not None}
 
 
 def missing(tx: Tx, space: int | None, part: int, after: int, limit: int) -> list[Row]:
@@ -152,5 +172,7 @@ def unit(vector: Sequence[float]) -> Singles:
     return (array / length).astype(np.float32) if length else array
 
 
-def _packed(vector: Sequence[float]) -> bytes:
+def _packed(vector: Sequence[float] | None) -> bytes:
+    if vector is None:
+        return _ELSEWHERE
     return unit(vector).astype(_STORED).tobytes() if len(vector) else b""

@@ -59,13 +59,22 @@ class Vectors:
         """The next passages behind the number `after` without a vector of this space; None when there are no more."""
         return self._core.db.read(partial(self._waiting, scope=scope, fingerprint=fingerprint, after=after))
 
-    def keep(self, part: int, fingerprint: str, vectors: Mapping[int, Sequence[float]]) -> int:
-        """Writes vectors by passage number and gives how many: none of what was edited, deleted or forgotten meanwhile.
+    def keep(self, part: int, fingerprint: str, vectors: Mapping[int, Sequence[float] | None]) -> list[int]:
+        """Writes vectors by passage number and gives these: none of what was edited, deleted or forgotten meanwhile.
 
-        An empty vector notes that there is nothing to embed.
+        An empty vector notes that there is nothing to embed, None that another store has it.
         """
         index = self._core.index
         return self._core.db.write(lambda tx: index.put_vectors(tx, part, fingerprint, vectors), name="keep vectors")
+
+    def kept(self, fingerprint: str, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those of the places, partition and passage, that have been dealt with."""
+        return self._core.db.read(lambda tx: self._core.index.has_vectors(tx, fingerprint, places))
+
+    def removals(self) -> tuple[int, ...]:
+        """Changes whenever passages are removed."""
+        row = self._core.db.read(lambda tx: tx.one("SELECT total(removals), count(*), max(id) FROM part"))
+        return tuple(int(number or 0) for number in row or ())
 
     def count(self, fingerprint: str, scopes: Sequence[Scope] | None = None) -> tuple[int, int]:
         """Passages of these scopes, or of the home, and how many of them have been dealt with."""

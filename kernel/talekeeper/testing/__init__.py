@@ -7,7 +7,8 @@ pytest offers the host as the fixture `talekeeper_host`:
         talekeeper_host.records("entries", [{"body": "Hesper Lowe keeps the lamp."}])
         assert talekeeper_host.search("lamp").results[0].text == "Hesper Lowe keeps the lamp."
 
-`PluginContract` has tests that every plugin must pass. A model is played by a server on this machine:
+`PluginContract` has tests that every plugin must pass, `EmbeddingProviderContract` and `VectorStoreContract` those for
+what a plugin provides to search. A model is played by a server on this machine:
 
     with ScriptedServer([fail(429, retry_after=1), call_tool("roll-dice", {"sides": 6}), say("A four.")]) as server:
         ...  # point a model slot at server.base_url
@@ -26,9 +27,11 @@ from talekeeper.testing.narrators import OneModel, ScriptedNarrator, gullible_na
 from talekeeper.testing.openai_server import Recorded, ScriptedServer
 from talekeeper.testing.openai_steps import Step, call_tool, echo_key, fail, overflow, raw, say, say_json, stop_short
 from talekeeper.testing.openai_vectors import hash_vector
+from talekeeper.testing.providers import EmbeddingProviderContract, VectorStoreContract
 
 __all__ = [
     "START",
+    "EmbeddingProviderContract",
     "FixedClock",
     "Host",
     "Imported",
@@ -38,6 +41,7 @@ __all__ = [
     "ScriptedNarrator",
     "ScriptedServer",
     "Step",
+    "VectorStoreContract",
     "call_tool",
     "echo_key",
     "fail",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -12,18 +13,21 @@ from typing import Any, Literal, Self, cast
 from talekeeper.clock import FixedClock
 from talekeeper.context import Imported, Services, import_lore, question, run_command
 from talekeeper.context.data import shown
+from talekeeper.context.encoders import open_encoder
 from talekeeper.context.memory_search import ask
 from talekeeper.context.reading import message_view, session_view
+from talekeeper.context.semantics import Semantics
 from talekeeper.db import Database, Leases
 from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
 from talekeeper.manifest.announced import installed
-from talekeeper.models import NO_MODELS, Cancel, ChatModel, ModelSource
+from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, Provided
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Switches
 from talekeeper.plugins.border import Answer, Json, MessageView, Record
 from talekeeper.plugins.protocols import SessionView
+from talekeeper.plugins.providers import Providers
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Job, Story, scope_of
 from talekeeper.testing.narrators import OneModel, ScriptedNarrator
@@ -200,6 +204,29 @@ class Host:
     def search(self, query: str, **more: Json) -> Answer:
         """Asks as the narrator's tool memory-search does; `more` are the tool's other arguments."""
         return ask(self._services, self._here(), question({"query": query, **more}))
+
+    def embed_with(self, provider: str, model: str = "", *, store: str = "") -> int:
+        """Finds by meaning, too, from now on, with a plugin's provider `plugin/name`.
+
+        Gives how many passages were embedded; called again, the newer ones. Their vectors are kept in a plugin's
+        `store` of the same form, or without one in the home.
+        """
+        services = self._services
+        provided = Models(provided=Provided(provider, model, store=store))
+        semantics = Semantics(
+            services.story, lambda: open_encoder(provided, services.host, Providers(), services.clock)
+        )
+        self._services = replace(services, semantics=semantics)
+        return semantics.embed(self._here())
+
+    def provider(self, path: str) -> Mapping[str, Any]:
+        """What a plugin registered for its provider `plugin/name`: functions by name, version and models."""
+        plugin, _, name = path.partition("/")
+        functions = self._services.host.functions(self._services.host.roster(_WORKSPACE).by_id[plugin])
+        found: Mapping[str, Any] | None = functions.get(("providers", name))
+        if found is None:
+            raise NotFound(f"there is no provider {path!r}", cure="name it as plugin.toml does")
+        return found
 
     def run(self, command: str, arguments: Mapping[str, Json] | None = None) -> Json:
         """What the command `plugin/command` gives; what it writes is a person's act."""
