@@ -6,6 +6,7 @@ import json
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -69,3 +70,18 @@ def test_progress_draws_nothing_where_nobody_looks(capsys: pytest.CaptureFixture
         reach(10)
 
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("style", "shown"),
+    [({}, "text"), ({"bold": True}, "\x1b[1mtext"), ({"dim": True}, "\x1b[2mtext")],
+    ids=["plain", "bold", "dim"],
+)
+def test_a_style_says_only_what_is_wanted(
+    style: dict[str, Any], shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_: False)
+
+    screen.say("text", **style)
+
+    assert capsys.readouterr().out.removesuffix("\n").removesuffix("\x1b[0m") == shown

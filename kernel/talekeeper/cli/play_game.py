@@ -13,7 +13,7 @@ from talekeeper.cli.play_lines import Interrupt, Lines, interruptible
 from talekeeper.cli.play_stage import Stage
 from talekeeper.cli.told import message_json, place
 from talekeeper.errors import Cancelled, NoModel, TalekeeperError
-from talekeeper.story import Address, JobState, Message, Session
+from talekeeper.story import Address, Message, Session
 from talekeeper.turn import Approval, TurnResult
 from talekeeper.turn.voice import voice
 from talekeeper.turn.worker import Worker
@@ -27,7 +27,6 @@ JOBS_WAIT = 20.0
 
 _SAID_AFTER = 1.0
 _SLICE = 0.1
-_WAITS = frozenset({JobState.PENDING, JobState.FAILED, JobState.REOPENED, JobState.RUNNING})
 
 
 class Game:
@@ -182,8 +181,8 @@ class Game:
     def jobs_waiting(self) -> dict[str, list[str]]:
         """Reason → `plugin/job` of the jobs that are not done, each once."""
         found: dict[str, list[str]] = {}
-        for job in self.home.story.jobs.all(self.address):
-            if job.state in _WAITS:
+        for where, job in self.home.story.jobs.unfinished(self.address.workspace):
+            if where == self.address:
                 paths = found.setdefault(job.reason or str(job.state), [])
                 paths += [path for path in [f"{job.plugin}/{job.kind}"] if path not in paths]
         return found

@@ -67,7 +67,8 @@ def line(text: str) -> str:
 
 def say(text: str = "", *, dim: bool = False, bold: bool = False, colour: str | None = None) -> None:
     """Prints one cleaned text; styles show on a terminal only."""
-    click.secho(clean(text), dim=dim, bold=bold, fg=colour)
+    # To a terminal "not dim" is the same word as "not bold", so what is not wanted is not said.
+    click.secho(clean(text), dim=dim or None, bold=bold or None, fg=colour)
 
 
 def note(text: str) -> None:
