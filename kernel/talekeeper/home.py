@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
@@ -220,9 +220,12 @@ class Home:
         stream: BinaryIO | None = None,
         importer: str | None = None,
         replace: bool = False,
+        progress: Callable[[int], None] | None = None,
     ) -> Imported:
         """See `context.import_lore`."""
-        return import_lore(self.services, address, file, stream=stream, importer=importer, replace=replace)
+        return import_lore(
+            self.services, address, file, stream=stream, importer=importer, replace=replace, progress=progress
+        )
 
     def close(self) -> None:
         """Brings the index in order, takes forgotten words out of every file, and closes.

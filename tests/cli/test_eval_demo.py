@@ -35,6 +35,16 @@ def test_eval_prints_a_table_and_writes_the_lists(tk: Run, question_set: Path, t
     assert json.loads(line)["ranked"][0] == "m2"
 
 
+def test_eval_warns_of_evidence_that_is_not_in_the_corpus(tk: Run, question_set: Path) -> None:
+    question = {"id": "q2", "session": "harbour", "question": "Who left?", "evidence": ["m2", "m98", "m99"]}
+    (question_set / "queries.jsonl").write_text(json.dumps(question))
+
+    shown, listed = tk("eval", "sets"), tk("eval", "sets", "--json")
+
+    assert "harbour: evidence 'm98' and 1 more is not in the corpus" in shown.err
+    assert listed.json["evidence_not_in_corpus"] == {"harbour": ["m98", "m99"]}
+
+
 def test_eval_touches_no_home(tk: Run, question_set: Path) -> None:
     tk("eval", "sets", "--json")
 

@@ -18,6 +18,11 @@ class Terminal(io.StringIO):
         return True
 
 
+def piped(content: bytes) -> io.TextIOWrapper:
+    """Standard input on a terminal that speaks no UTF-8."""
+    return io.TextIOWrapper(io.BytesIO(content), encoding="ascii")
+
+
 def texts(tk: Run) -> list[str]:
     return [message["text"] for message in tk("sessions", "show", "harbour", "--all", "--json").json["shown"]]
 
@@ -112,15 +117,25 @@ def test_an_edit_opens_an_editor_on_the_old_text(told: Run, monkeypatch: pytest.
 
 
 def test_an_edit_without_a_terminal_takes_what_is_piped_in(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("The tide turns.\nA bell.\n"))
+    monkeypatch.setattr(sys, "stdin", piped("The tide turns.\nA bell: 潮。\n".encode()))
 
     told("sessions", "edit", "harbour", "m4")
 
-    assert texts(told)[-1] == "The tide turns.\nA bell."
+    assert texts(told)[-1] == "The tide turns.\nA bell: 潮。"
+
+
+def test_an_edit_is_read_as_utf8_whatever_the_terminal_speaks(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", piped("潮".encode("gb18030")))
+
+    outcome = told("sessions", "edit", "harbour", "m4")
+
+    assert outcome.code == 1
+    assert "not UTF-8 at byte 1" in outcome.err
+    assert texts(told)[-1] == "Nothing but eels there."
 
 
 def test_an_edit_with_nothing_to_take_changes_nothing(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    monkeypatch.setattr(sys, "stdin", piped(b""))
 
     outcome = told("sessions", "edit", "harbour", "m4")
 

@@ -70,6 +70,18 @@ def test_sets_share_no_statistics_and_those_without_questions_are_named(make_set
     assert outcome.silent == ("two", "three")
 
 
+@pytest.mark.parametrize("unit", ["message", "record"])
+def test_evidence_that_the_corpus_lacks_is_told_once_and_counts_as_not_found(
+    make_set: Callable[..., Path], unit: str
+) -> None:
+    questions = [{**QUESTIONS[0], "evidence": ["a", "x"]}, {**QUESTIONS[1], "evidence": ["y", "x"]}]
+
+    outcome = measure(find_sets([make_set("one", unit, questions)]), "set", None, lambda _: None)
+
+    assert outcome.unknown == {"one": ("x", "y")}
+    assert outcome.overall.values["recall@10"] == 0.25
+
+
 def test_progress_counts_sets_and_questions(make_set: Callable[..., Path]) -> None:
     seen: list[int] = []
 

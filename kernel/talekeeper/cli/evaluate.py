@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +33,8 @@ def command(
     """Measure recall on sets of questions.
 
     A DIR is a set (corpus.jsonl, queries.jsonl, SOURCE.json) or a folder of sets. Each is loaded into a throw-away home
-    and asked as memory-search asks, to depth 100; questions without evidence are left out. --run writes lines
-    {"query", "ranked"}.
+    and asked as memory-search asks, to depth 100; questions without evidence are left out, and evidence that is not in
+    the corpus counts as not found. --run writes lines {"query", "ranked"}.
     """
     from talekeeper.evaluate.runs import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
 
@@ -49,11 +49,14 @@ def command(
                 outcome = measure(sets, by, run, reach, models)
     if options.as_json:
         groups = {name: _json(score) for name, score in outcome.groups.items()}
-        screen.emit({"by": by, "groups": groups, "all": _json(outcome.overall), "without_questions": outcome.silent})
+        beside = {"without_questions": outcome.silent, "evidence_not_in_corpus": outcome.unknown}
+        screen.emit({"by": by, "groups": groups, "all": _json(outcome.overall), **beside})
         return
     _show(by, {**outcome.groups, "ALL": outcome.overall})
     for name in outcome.silent:
         screen.note(f"{name}: no questions, loaded only")
+    for name, ids in outcome.unknown.items():
+        screen.note(f"{name}: {_not_there(ids)}, so no search can find it: look at queries.jsonl")
 
 
 def _models(options: Common) -> Models:
@@ -65,6 +68,11 @@ def _models(options: Common) -> Models:
     if models.provided is None and models.slot(EMBEDDING) is None:
         return replace(models, provided=Provided(LOCAL))
     return models
+
+
+def _not_there(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - 1:,} more" if len(ids) > 1 else ""
+    return f"evidence {ids[0]!r}{more} is not in the corpus"
 
 
 def _json(score: Score) -> dict[str, float]:

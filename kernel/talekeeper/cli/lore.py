@@ -49,9 +49,15 @@ def import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry_
         what = f"lore goes into a session, and the workspace {options.workspace!r} has none yet"
         raise NotFound(what, where=source.name, cure="talekeeper sessions new NAME makes one; then import again")
     session = session_of(home, options, wish.session)
-    imported = home.import_lore(
-        session.address, Path(source.name), stream=source.stream, importer=wish.importer, replace=wish.replace
-    )
+    with screen.progress(source.name, None) as reach:
+        imported = home.import_lore(
+            session.address,
+            Path(source.name),
+            stream=source.stream,
+            importer=wish.importer,
+            replace=wish.replace,
+            progress=reach,
+        )
     return Lore(source.name, session.id, imported)
 
 

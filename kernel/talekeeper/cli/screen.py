@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
+from itertools import count
 from typing import Any, TypeGuard
 
 import click
@@ -139,8 +140,8 @@ def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 @contextmanager
-def progress(label: str, total: int) -> Generator[Callable[[int], None], None, None]:
-    """Gives a function that is told how much has been done in all (of `total`).
+def progress(label: str, total: int | None) -> Generator[Callable[[int], None], None, None]:
+    """Gives a function that is told how much has been done in all; without a `total` the bar shows how much that is.
 
     Draws a bar on stderr when that is a terminal and the work is older than a second; otherwise nothing.
     """
@@ -152,11 +153,11 @@ def progress(label: str, total: int) -> Generator[Callable[[int], None], None, N
 
 
 class _Bar:
-    def __init__(self, label: str, total: int) -> None:
+    def __init__(self, label: str, total: int | None) -> None:
         self._label = label
         self._total = total
         self._since = time.monotonic()
-        self._shown = sys.stderr.isatty() and total > 0
+        self._shown = sys.stderr.isatty() and total != 0
         self._bar: Any = None
         self._done = 0
 
@@ -164,10 +165,16 @@ class _Bar:
         if not self._shown or (self._bar is None and time.monotonic() - self._since < _QUIET_SECONDS):
             return
         if self._bar is None:
-            self._bar = click.progressbar(length=self._total, label=self._label, file=sys.stderr)
+            self._bar = self._make()
             self._bar.render_progress()
         self._bar.update(max(0, done - self._done))
         self._done = done
+
+    def _make(self) -> Any:
+        if self._total is not None:
+            return click.progressbar(length=self._total, label=self._label, file=sys.stderr)
+        # click wants something to go through where it has no length; it is never gone through.
+        return click.progressbar(count(), show_pos=True, label=self._label, file=sys.stderr)
 
     def close(self) -> None:
         if self._bar is not None:

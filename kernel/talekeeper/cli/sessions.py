@@ -18,6 +18,7 @@ from talekeeper.cli.told import message_json, session_facts, session_json, show_
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
 from talekeeper.errors import ParameterError
+from talekeeper.exchange import STDIN, read_text
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -191,10 +192,7 @@ def _written(before: str) -> str:
     """What a person makes of a text in an editor; where there is no terminal, what is piped in."""
     if sys.stdin.isatty():
         return (click.edit(before) or "").rstrip("\n")
-    try:
-        return sys.stdin.read().rstrip("\n")
-    except UnicodeDecodeError as fault:
-        raise ParameterError("text", f"what is piped in is not {fault.encoding}") from fault
+    return read_text(STDIN).rstrip("\r\n")
 
 
 @group.command(epilog="Example:  talekeeper sessions hide low-house m12")

@@ -128,17 +128,18 @@ def import_lore(
     stream: BinaryIO | None = None,
     importer: str | None = None,
     replace: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Reads a file with `plugin/importer`, or with the first of the session's importers that does not refuse it.
 
-    `stream` is its content where it is open already. Raises `NotFound` when no plugin that works there claims such
+    `stream` and `progress` are those of `run_importer`. Raises `NotFound` when no plugin that works there claims such
     files, else what the importer raises.
     """
     names = [importer] if importer else importers_for(services, address, file.name)
     refusals: list[str] = []
     for name in names:
         try:
-            return run_importer(services, address, name, file, stream=stream, replace=replace)
+            return run_importer(services, address, name, file, stream=stream, replace=replace, progress=progress)
         except UserError as refusal:
             refusals.append(f"{name} says {refusal.what}")
     if not refusals:

@@ -32,6 +32,11 @@ def load(home: Home, question_set: QuestionSet) -> None:
     home.story.maintain()
 
 
+def corpus_ids(question_set: QuestionSet) -> set[str]:
+    """The ids of the lines that can be found; those that hold blank text cannot."""
+    return {draft.ref for _, draft in _entries(question_set.corpus) if draft.ref}
+
+
 def _load_messages(home: Home, question_set: QuestionSet) -> None:
     with opened(str(question_set.corpus)) as stream:
         source = Source(stream, str(question_set.corpus))
@@ -43,7 +48,7 @@ def _load_messages(home: Home, question_set: QuestionSet) -> None:
 def _load_records(home: Home, question_set: QuestionSet) -> None:
     batch: list[tuple[str, Draft]] = []
     for entry in _entries(question_set.corpus):
-        batch.append((entry[0], entry[1]))
+        batch.append(entry)
         if len(batch) >= _BATCH:
             _write(home, question_set, batch)
             batch = []
@@ -51,6 +56,7 @@ def _load_records(home: Home, question_set: QuestionSet) -> None:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
+    """(session, line) in file order."""
     with opened(str(path)) as stream:
         for entry in read_jsonl(Source(stream, str(path)), Notes()):
             yield entry.session or path.parent.name, entry.draft

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TextIO
 
 from talekeeper.evaluate.asking import rank
-from talekeeper.evaluate.corpus import load
+from talekeeper.evaluate.corpus import corpus_ids, load
 from talekeeper.evaluate.score import Score, grouped, mean, score_one
 from talekeeper.evaluate.sets import Question, QuestionSet
 from talekeeper.home import Home
@@ -22,11 +22,16 @@ GROUPINGS: tuple[Grouping, ...] = ("set", "category", "session")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Scores by group and over all questions; `silent` are sets without a question to ask."""
+    """Scores by group and over all questions.
+
+    `silent` are sets without a question to ask; `unknown` has, for each set where there is any, the evidence that its
+    corpus does not hold. It counts as not found.
+    """
 
     groups: dict[str, Score]
     overall: Score
     silent: tuple[str, ...]
+    unknown: Mapping[str, tuple[str, ...]]
 
 
 def measure(
@@ -57,7 +62,8 @@ def measure(
             done += 1
             progress(done)
     silent = tuple(question_set.name for question_set in sets if not asked(question_set))
-    return Outcome(grouped(rows), mean([values for _, values in rows]), silent)
+    unknown = {question_set.name: ids for question_set in sets if (ids := _unknown_evidence(question_set))}
+    return Outcome(grouped(rows), mean([values for _, values in rows]), silent, unknown)
 
 
 def _throw_away(folder: str, models: Models | None) -> Home:
@@ -69,6 +75,13 @@ def _throw_away(folder: str, models: Models | None) -> Home:
 def asked(question_set: QuestionSet) -> list[Question]:
     """The questions that have evidence."""
     return [question for question in question_set.questions if question.evidence]
+
+
+def _unknown_evidence(question_set: QuestionSet) -> tuple[str, ...]:
+    """In the order of the questions, each once."""
+    wanted = dict.fromkeys(name for question in question_set.questions for name in question.evidence)
+    there = corpus_ids(question_set) if wanted else set[str]()
+    return tuple(name for name in wanted if name not in there)
 
 
 def _group(question_set: QuestionSet, question: Question, by: Grouping) -> str:
