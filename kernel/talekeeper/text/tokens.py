@@ -19,7 +19,7 @@ from talekeeper.text.runs import Script, clusters, find_runs, script_of
 from talekeeper.text.stem import STEMMER_VERSION
 from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS, STOP_WORDS
 from talekeeper.text.terms import Terms
-from talekeeper.text.words import TOKEN_LIMIT, split_word, word_terms
+from talekeeper.text.words import TOKEN_LIMIT, all_terms, split_word, word_terms
 
 # Raised with every change that gives any text other terms, or any message another manner.
 _VERSION = 2
@@ -39,8 +39,12 @@ def document_terms(*texts: str) -> Terms:
     """
     tokens: list[str] = []
     singles: list[str] = []
-    for text in texts:
-        for run in find_runs(normalise(text)):
+    for text in map(normalise, texts):
+        runs = find_runs(text)
+        if text.isascii():  # what follows would do the same, half as fast
+            tokens += all_terms(runs)
+            continue
+        for run in runs:
             tokens += _terms_of(run)
             if not run.isascii() and len(run) > 1 and script_of(run) is Script.CJK:
                 singles += map(SINGLE.__add__, run)

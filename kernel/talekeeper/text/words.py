@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from talekeeper.text.stem import stem
 
@@ -51,6 +53,12 @@ def word_terms(run: str) -> tuple[str, ...]:
     """The terms of a `Script.WORD` run: its tokens, stemmed."""
     # Texts repeat their words; what is longer than any word is not worth keeping.
     return _cached(run) if len(run) <= TOKEN_LIMIT else _terms(run)
+
+
+def all_terms(runs: Sequence[str]) -> Iterable[str]:
+    """The terms of many such runs."""
+    is_short = max(map(len, runs), default=0) <= TOKEN_LIMIT
+    return chain.from_iterable(map(_cached if is_short else word_terms, runs))
 
 
 def _terms(run: str) -> tuple[str, ...]:
