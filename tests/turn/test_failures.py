@@ -161,3 +161,18 @@ def test_a_message_longer_than_the_context_is_refused_with_numbers_and_no_questi
         whole.narrator(context=4096).turn(whole.address, "word " * 4_000)
 
     assert whole.model.requests == []
+
+
+def test_thoughts_are_no_narration_and_a_reply_they_use_up_says_what_helps(stage: Stage) -> None:
+    script = [say("<think>Hm, the door.", finish="length"), say("<think>Hm.</think>\n\nThe door opens.", piece=4)]
+    heard: list[str] = []
+
+    with ScriptedServer(script) as server:
+        narrator = stage.at_server(server)
+        with pytest.raises(BadReply, match="without a word of narration, and its answer was cut off") as told:
+            narrator.turn(stage.address, "I open the door.", on_text=heard.append)
+        narrator.turn(stage.address, None, on_text=heard.append)
+
+    assert "larger reply" in told.value.sentence()
+    assert "".join(heard) == "The door opens."
+    assert stage.told() == ["I open the door.", "The door opens."]

@@ -21,6 +21,7 @@ from talekeeper.models.call import Call, Means
 from talekeeper.models.chat import Cancel, Reply, Request
 from talekeeper.models.redact import Redactor, StreamMask
 from talekeeper.models.settings import EMBEDDING, Slot
+from talekeeper.models.thoughts import Thoughts, without_orphan
 from talekeeper.models.watch import Watch
 
 
@@ -37,7 +38,7 @@ class Client:
         self._model = slot.model
 
     def complete(self, request: Request, *, cancel: Cancel | None = None) -> Reply:
-        """The whole answer; keys are masked in it, should the endpoint repeat one."""
+        """The whole answer without the model's thoughts; keys are masked in it, should the endpoint repeat one."""
         with self.stream(request, cancel=cancel) as pieces:
             for _ in pieces:
                 pass
@@ -109,15 +110,17 @@ class ClientStream:
         yield from call.repeated(lambda number: self._attempt(call, body, number))
 
     def _attempt(self, call: Call, body: bytes, number: int) -> Iterator[str]:
-        assembly, mask = Assembly(), StreamMask(call.redactor)
+        assembly, mask, thoughts = Assembly(), StreamMask(call.redactor), Thoughts()
         shown: list[str] = []
         with call.open("POST", "/chat/completions", body) as answer:
             for text in chat_texts(answer, assembly, call.watch):
-                shown.append(mask.feed(text))
+                shown.append(mask.feed(thoughts.feed(text)))
                 yield shown[-1]
-        shown.append(mask.end())
+        shown.append(mask.feed(thoughts.end()) + mask.end())
         yield shown[-1]
-        self._reply = replace(_masked(assembly.reply(), call.redactor), text="".join(shown), attempts=number)
+        # A closing tag that comes alone tells too late that what was shown were thoughts: they are not kept.
+        text = "".join(shown) if thoughts.found else without_orphan("".join(shown))
+        self._reply = replace(_masked(assembly.reply(), call.redactor), text=text, attempts=number)
 
 
 def _masked(reply: Reply, redactor: Redactor) -> Reply:

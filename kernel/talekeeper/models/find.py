@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from talekeeper.models.plain import NotJson, read_json_at
+from talekeeper.models.thoughts import without_thoughts
 
-_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
 # `{"`, `{}` or `{` at the end; a brace in prose, `{travel}`, does not begin like that.
 _BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)')
@@ -30,7 +30,7 @@ def find_objects(text: str) -> list[Found]:
     What stands behind or inside a broken object is not looked at: `{}` may be a valid answer, and the rest of a broken
     one must not pass for "nothing changed". Takes time in proportion to the text.
     """
-    text = _THOUGHTS.sub("", text)
+    text = without_thoughts(text)
     fenced = [found for block in _FENCE.finditer(text) for found in _scan(block[1])]
     return fenced or list(_scan(text))
 

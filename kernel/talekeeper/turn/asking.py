@@ -37,6 +37,7 @@ class Asking:
     _exchange: list[ChatMessage] = field(default_factory=list[ChatMessage])
     _texts: list[str] = field(default_factory=list[str])
     _shrunk: bool = False
+    _cut_off: bool = False
 
     def narrate(self) -> str:
         """The narration; raises a `ModelError`, `BadReply` for one that is blank, or `Cancelled`."""
@@ -49,12 +50,7 @@ class Asking:
             self._rounds()
         text = _APART.join(self._texts).strip()
         if not text:
-            raise BadReply(
-                "the model answered without a word of narration",
-                where=f"model slot {self.scene.slot_name}",
-                cure="send the message again, or use another model",
-                slot=self.scene.slot_name,
-            )
+            raise self._wordless()
         return text
 
     @property
@@ -62,6 +58,14 @@ class Asking:
         """Tokens of all questions together, as far as the endpoint counted them."""
         counted = [Usage(use.prompt or 0, use.completion or 0) for use in self.used if use.prompt is not None]
         return sum(counted, Usage(0, 0)) if counted else None
+
+    def _wordless(self) -> BadReply:
+        """Says what helps: a model that thinks first may have had no tokens left for the story."""
+        name = self.scene.slot_name
+        cure = f"give slot {name} a larger reply" if self._cut_off else "send the message again, or use another model"
+        what = "the model answered without a word of narration"
+        what += ", and its answer was cut off at the slot's length" if self._cut_off else ""
+        return BadReply(what, where=f"model slot {name}", cure=cure, slot=name)
 
     def _rounds(self) -> None:
         for number in range(1, limits.ROUNDS + 1):
@@ -146,6 +150,7 @@ class Asking:
             self.on_text(text)
 
     def _count(self, reply: Reply) -> None:
+        self._cut_off = reply.finish == "length"
         slot, usage, model = self.scene.slot_name, reply.usage, reply.model or self.scene.model_name
         prompt, completion = (usage.prompt, usage.completion) if usage else (None, None)
         self.used.append(ModelUse(slot, model, prompt, completion, self.scene.number))

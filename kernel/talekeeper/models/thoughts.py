@@ -1,0 +1,84 @@
+"""Takes out of an answer what a reasoning model thought before it, where an endpoint leaves that in the text.
+
+`<think>The player wants the key.</think>The drawer is empty.` becomes `The drawer is empty.`
+"""
+
+from __future__ import annotations
+
+import re
+
+_TAGS = tuple(
+    f"{begin}{name}{end}" for name in ("think", "thinking", "thought", "reasoning") for begin, end in ("<>", "[]")
+)
+_LONGEST = max(map(len, _TAGS))
+# Some chat templates write the opening tag themselves; the model then gives the closing one alone, on a line's end.
+_ORPHAN = re.compile(r"</think>[ \t]*(?:\r?\n|\Z)")
+
+
+class Thoughts:
+    """For a text that arrives in pieces: holds back a beginning that may be a tag, and all that stands in one.
+
+    Only what stands before the first word of the answer is taken for thoughts; a tag that is never closed takes all
+    that follows.
+    """
+
+    def __init__(self) -> None:
+        self.found = False
+        self._blanks: list[str] = []
+        self._held = ""
+        self._close = ""
+        self._answering = False
+
+    def feed(self, piece: str) -> str:
+        """What of the answer may be shown by now."""
+        if self._answering:
+            return piece
+        self._held += piece
+        while self._close or self._opens():
+            _, closed, rest = self._held.partition(self._close)
+            if not closed:
+                self._held = self._held[-len(self._close) :]
+                return ""
+            self._held, self._close = rest, ""
+        if not self._held or _may_open(self._held):
+            return ""
+        self._answering = True
+        return self.end()
+
+    def end(self) -> str:
+        """What was held back and turned out to be no thought."""
+        left = "" if self._close else "".join([*self._blanks, self._held])
+        self._blanks, self._held = [], ""
+        return left
+
+    def _opens(self) -> bool:
+        """Whether a tag stands first, which is taken away; so are the blanks before it."""
+        text = self._held.lstrip()
+        if not self.found:
+            self._blanks.append(self._held[: len(self._held) - len(text)])
+        self._held = text
+        start = text[:_LONGEST].lower()
+        tag = next((tag for tag in _TAGS if start.startswith(tag)), "")
+        if tag:
+            self.found, self._blanks = True, []
+            # Closed as it was opened, in capitals too.
+            self._held, self._close = text[len(tag) :], f"{text[0]}/{text[1 : len(tag)]}"
+        return bool(tag)
+
+
+def without_thoughts(text: str) -> str:
+    """A whole answer without them, also where the template has written the opening tag and only the other is there."""
+    thoughts = Thoughts()
+    answer = thoughts.feed(text) + thoughts.end()
+    return answer if thoughts.found else without_orphan(answer)
+
+
+def without_orphan(text: str) -> str:
+    """The text behind a closing tag that ends its line and was never opened."""
+    orphan = _ORPHAN.search(text)
+    return text[orphan.end() :].lstrip() if orphan and "<think>" not in text[: orphan.start()] else text
+
+
+def _may_open(text: str) -> bool:
+    start = text.lower()
+    return len(start) < _LONGEST and any(tag.startswith(start) for tag in _TAGS)

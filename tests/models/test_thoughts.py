@@ -1,0 +1,92 @@
+"""What a reasoning model thinks before it answers is no part of the answer, however it is cut into pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from talekeeper.models import Request
+from talekeeper.models.client import Client
+from talekeeper.models.keys import EnvironmentKey
+from talekeeper.models.redact import MASK
+from talekeeper.models.thoughts import Thoughts, without_thoughts
+from talekeeper.testing import ScriptedServer, say
+
+MakeClient = Callable[..., Client]
+
+ANSWERS = {
+    "<think>She lies.</think>\n\nThe door opens.": "The door opens.",
+    "\n <think>\nOne.\n</think>\n<think>Two.</think> The door opens.": "The door opens.",
+    "<think></think>The door opens.": "The door opens.",
+    "[THINK]She lies.[/THINK]The door opens.": "The door opens.",
+    "<Thinking>a </think> b</Thinking>The door opens.": "The door opens.",
+    "<reasoning>She lies.</reasoning>The <think>door</think> opens.": "The <think>door</think> opens.",
+    "<think>Cut off before": "",
+    "<think>All of it</think>": "",
+    "<thin air> fills the room.": "<thin air> fills the room.",
+    " \n The door opens. ": " \n The door opens. ",
+    "<think": "<think",
+    "": "",
+    "   ": "   ",
+}
+
+
+@given(st.sampled_from(sorted(ANSWERS)), st.lists(st.integers(1, 9), max_size=40))
+def test_the_answer_is_the_same_however_it_is_cut(text: str, cuts: list[int]) -> None:
+    thoughts, shown, rest = Thoughts(), "", text
+    for size in [*cuts, len(text) or 1]:
+        shown += thoughts.feed(rest[:size])
+        rest = rest[size:]
+
+    assert shown + thoughts.end() == ANSWERS[text]
+
+
+@given(st.text(alphabet="<>[]/think \n", max_size=60))
+def test_one_piece_or_many_make_no_difference(text: str) -> None:
+    whole, many = Thoughts(), Thoughts()
+
+    at_once = whole.feed(text) + whole.end()
+
+    assert "".join([*map(many.feed, text), many.end()]) == at_once
+    assert text.endswith(at_once)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("piece", [1, 3, 8, 100])
+def test_thoughts_are_neither_shown_nor_in_the_reply(
+    make_client: MakeClient, question: Request, piece: int, stream: bool
+) -> None:
+    script = [say("<think>The player wants the key.</think>\n\nThe drawer is empty.", piece=piece)]
+
+    with ScriptedServer(script) as server, make_client(server, stream=stream).stream(question) as answer:
+        shown = "".join(answer)
+
+    assert shown == answer.reply.text == "The drawer is empty."
+
+
+def test_thoughts_whose_opening_the_template_wrote_are_not_kept(make_client: MakeClient, question: Request) -> None:
+    with ScriptedServer([say("The player wants the key.\n</think>\n\nThe drawer is empty.")]) as server:
+        reply = make_client(server).complete(question)
+
+    assert reply.text == "The drawer is empty."
+
+
+@pytest.mark.parametrize(
+    "text", ['"What is </think>?" you ask.', "A scroll: <think>write</think>\nand so on."], ids=["spoken", "closed"]
+)
+def test_a_tag_in_the_story_stays(text: str) -> None:
+    assert without_thoughts(text) == text
+
+
+def test_a_key_right_behind_the_thoughts_is_masked(make_client: MakeClient, question: Request) -> None:
+    key = "tk-canary-9f8e7d6c5b4a"
+    script = [say(f"<think>k</think>{key} it is.", piece=5)]
+
+    with ScriptedServer(script) as server:
+        client = make_client(server, key=EnvironmentKey("MY_KEY", {"MY_KEY": key}))
+        with client.stream(question) as answer:
+            shown = "".join(answer)
+
+    assert shown == answer.reply.text == f"{MASK} it is."
