@@ -22,6 +22,8 @@ from talekeeper.search.vectors import Matrix
 
 _FEWEST = 3
 """Of fewer passages none can stand out."""
+_FLAT = 1e-3
+"""Where cosines differ less than what half precision does to them, all passages mean the same."""
 _SPARSE = 4
 """Where less than this part of a partition is asked, its rows are picked out first."""
 
@@ -60,7 +62,7 @@ def standings(
     found = [_near(field, matrix, vector, tuning) for field, matrix in zip(fields, matrices, strict=True)]
     every = np.concatenate([near.meant[near.has] for near in found]) if found else np.empty(0, np.float32)
     spread = float(every.std()) if len(every) >= _FEWEST else 0.0
-    if not spread > 0:
+    if not spread > _FLAT:
         return None
     mean = float(every.mean())
     return [_standing(near, mean, spread) for near in found]
