@@ -77,6 +77,7 @@ def test_a_world_becomes_a_session(home: Home, write: Write) -> None:
         "player": {"name": "Ines", "age": 31},
         "persona": "A letter carrier.",
         "author_note": "Quiet.",
+        "world": {"persona": "A letter carrier.", "author_note": "Quiet."},
     }
     assert (opening.role, opening.turn, opening.text) == ("narrator", 0, "The ferry has turned back.")
     entries = home.host.namespace("ledger/entries")

@@ -120,7 +120,7 @@ def _prompt(scene: Scene, system: str, note: str, told: History, filled: Sequenc
         decided=(own, *(record for one in filled if (record := decided(one)).document.keys() - {"budget"})),
         uses=tuple(dict.fromkeys(use for one in filled for use in uses(one))),
         shown=frozenset(message.id for message in told.messages),
-        taint=tuple(_taint(told, filled)),
+        taint=tuple(_taint(scene, told, filled)),
         tokens=sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages),
     )
 
@@ -138,9 +138,10 @@ def _of_history(scene: Scene, told: History, budget: int, filled: Sequence[Fille
     }
 
 
-def _taint(told: History, filled: Sequence[Filled]) -> list[str]:
+def _taint(scene: Scene, told: History, filled: Sequence[Filled]) -> list[str]:
     origins = {message.origin for message in told.messages} & _UNTYPED
     reasons = [f"the story holds {_UNTYPED_WORD[origin]} text" for origin in sorted(origins)]
+    reasons += [f"a world file gave the {name}" for name in scene.voice.from_world]
     return reasons + [f"the prompt shows records of {one.given.segment.path}" for one in filled if one.framed.text]
 
 

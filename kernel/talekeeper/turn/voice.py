@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from talekeeper.errors import ParameterError
 from talekeeper.story import Session
@@ -13,16 +15,29 @@ from talekeeper.story import Session
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """`slot` is that of the model that speaks, empty for the preset's; the texts are the person's own."""
+    """`slot` is that of the model that speaks, empty for the preset's.
+
+    The texts are the person's own, but for those that `from_world` names: they stand as a world file has given them.
+    """
 
     slot: str = ""
     persona: str = ""
     note: str = ""
+    from_world: tuple[str, ...] = ()
 
 
 def voice(session: Session) -> Voice:
     """Reads the settings; raises `ParameterError` for one that is no text."""
-    return Voice(_text(session, "narrator"), _text(session, "persona"), _text(session, "author_note"))
+    persona, note = _text(session, "persona"), _text(session, "author_note")
+    return Voice(_text(session, "narrator"), persona, note, _from_world(session, persona=persona, author_note=note))
+
+
+def _from_world(session: Session, **texts: str) -> tuple[str, ...]:
+    world: object = session.settings.get("world")
+    given = cast("Mapping[str, object]", world) if isinstance(world, Mapping) else {}
+    return tuple(
+        name.replace("_", " ") for name, text in texts.items() if text and text == str(given.get(name, "")).strip()
+    )
 
 
 def _text(session: Session, key: str) -> str:

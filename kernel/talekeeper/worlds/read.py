@@ -59,8 +59,12 @@ class World:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a session keeps of it beside its messages and records."""
-        said = {"player": dict(self.player), "persona": self.persona, "author_note": self.author_note}
+        """What a session keeps of it beside its messages and records.
+
+        The texts that stand in its prompts are kept as the file's too: nobody here has typed them.
+        """
+        texts = {"persona": self.persona, "author_note": self.author_note}
+        said = {"player": dict(self.player), **texts, "world": {name: text for name, text in texts.items() if text}}
         return {name: value for name, value in said.items() if value}
 
 
