@@ -7,19 +7,25 @@ posting and nothing a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from talekeeper.search.arrays import Bools, Bytes, Ids, Positions
 from talekeeper.search.codec import BITS, DENSE, FAR, GAPS, HEADER, WIDE, Postings, rows_of
 
 _LONG = 200  # postings of a row
-_TABLES = {
-    bits: ((np.arange(256)[:, np.newaxis] >> np.arange(0, 8, bits) & (1 << bits) - 1) + 1).astype(np.uint8)
-    for bits in BITS
-    if bits
-}
-"""By bits: the frequencies that each byte holds."""
+
+
+def _table(bits: int) -> NDArray[np.unsignedinteger[Any]]:
+    """For each byte the frequencies it holds, a byte each, as one number."""
+    held = 8 // bits
+    values = (np.arange(256)[:, np.newaxis] >> np.arange(0, 8, bits) & (1 << bits) - 1) + 1
+    return values.astype(np.uint8).view(f"u{held}")[:, 0]
+
+
+_TABLES = {bits: _table(bits) for bits in BITS if bits}
 
 
 def decode_all(blobs: Sequence[bytes], n: int | Positions) -> Postings:
@@ -70,11 +76,11 @@ def _check_ids(postings: Postings, n: int | Positions) -> None:
 def _read_row(packed: Bytes, body: Bytes, kind: int, bits: int, ids: Ids, tfs: Bytes) -> None:
     """Fills `ids` and `tfs` from the frequencies and ids of one row."""
     if bits:
-        tfs[:] = _TABLES[bits][packed].ravel()[: len(tfs)]
+        tfs[:] = _TABLES[bits].take(packed).view(np.uint8)[: len(tfs)]
     if kind == WIDE:
         ids[:] = body.view("<u2")
     elif body.all():
-        np.cumsum(body, dtype=np.int32, out=ids)
+        np.add.accumulate(body, dtype=np.int32, out=ids)  # cumsum, with less around it
         ids -= 1
     else:
         reached = np.cumsum(np.where(body, body, np.uint8(FAR)), dtype=np.int32)

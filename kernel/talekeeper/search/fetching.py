@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Bytes, Ids, Singles
+from talekeeper.search.arrays import Bytes, Ids
 from talekeeper.search.bm25 import K1, B
 from talekeeper.search.damage import decoding
 from talekeeper.search.decode import decode_all
@@ -81,24 +81,21 @@ def _decoded(
         return
     sizes = np.array([one.n for _, one in held], np.intp)
     postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
-    positions = postings.ids + np.repeat(np.array([one.start for _, one in held], np.int32), postings.counts)
-    gains = worth(postings.tfs, state.columns.length.take(positions), state.stack.average, K1, B)
+    positions: Ids = postings.ids + np.repeat(np.array([one.start for _, one in held], np.int32), postings.counts)
     lengths: dict[str, int] = dict.fromkeys(terms, 0)
     for (term, _), count in zip(held, postings.counts.tolist(), strict=True):
         lengths[term] += count
     end = 0
     for term, size in lengths.items():
-        start, end = end, end + size
-        chosen = slice(start, end)  # copied, for a slice would keep the arrays of all terms
-        yield (
-            term,
-            _chunk(positions[chosen].copy(), postings.tfs[chosen].copy(), gains[chosen], state.stack.size),
-        )
+        start, end = end, end + size  # copied, for a slice would keep the arrays of all terms
+        yield term, _chunk(state, positions[start:end].copy(), postings.tfs[start:end].copy())
 
 
-def _chunk(positions: Ids, tfs: Bytes, gains: Singles, size: int) -> Chunk:
+def _chunk(state: PartState, positions: Ids, tfs: Bytes) -> Chunk:
+    gains = worth(tfs, state.columns.length.take(positions), state.stack.average, K1, B)
+    size = state.stack.size
     if len(positions) * _SELDOM <= size:
-        return Chunk(positions, tfs, gains.copy())
+        return Chunk(positions, tfs, gains)
     spread = np.zeros(size, np.float32)
     spread[positions] = gains
     return Chunk(positions, tfs, None, spread)
