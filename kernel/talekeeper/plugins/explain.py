@@ -15,7 +15,7 @@ _USE = MappingProxyType(
     {
         "tools": "declared; nothing offers tools to a model in this version",
         "prompt": "declared; nothing builds prompts in this version",
-        "providers": "declared; nothing asks providers in this version",
+        "providers": "used where [models.embedding] in talekeeper.toml names it",
     }
 )
 
