@@ -2,7 +2,7 @@
 
     python scripts/bench_search.py                         ours alone, at 1,000 and 10,000 passages
     python scripts/bench_search.py --peers                 with rank-bm25, its Rust port, bm25s, tantivy, FTS5
-    python scripts/bench_search.py --sizes 100000 --peers
+    python scripts/bench_search.py --sizes 1000000 --peers tantivy bm25s
     python scripts/bench_search.py --text notes.jsonl      real text: .jsonl, a folder of them, or a passage a line
     python scripts/bench_search.py --pauses                how long maintenance holds the write lock
 
@@ -27,7 +27,7 @@ import numpy as np
 from bench import cold, pauses
 from bench.corpus import Corpus, Made, Read
 from bench.report import plot, print_table
-from bench.run import Result, Run
+from bench.run import PEERS, Result, Run
 
 _PEERS = ("rank-bm25", "rank-bm25-rs", "bm25s", "numba", "tantivy", "matplotlib")
 
@@ -35,6 +35,7 @@ _PEERS = ("rank-bm25", "rank-bm25-rs", "bm25s", "numba", "tantivy", "matplotlib"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exits with 0 unless an engine gave an answer that its own arithmetic does not explain."""
     options = _parser().parse_args(arguments)
+    peers = [] if options.peers is None else options.peers or list(PEERS)
     results: list[Result] = []
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for corpus in _corpora(options):
@@ -43,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.pauses:
                 pauses.show(pauses.measure(place, corpus))
                 continue
-            result = Run(place, corpus, peers=options.peers, repeats=options.repeats, queries=options.queries).measure()
-            result.cold.extend(cold.measure(place, corpus, peers=options.peers))
+            result = Run(place, corpus, peers=peers, repeats=options.repeats, queries=options.queries).measure()
+            result.cold.extend(cold.measure(place, corpus, peers=peers))
             print_table(result)
             results.append(result)
             if options.json:  # after each size, since the large ones take long
@@ -59,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000], metavar="N")
     parser.add_argument("--text", type=Path, help="real text instead of the made corpus")
-    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=None, help="all, or those named")
     parser.add_argument("--pauses", action="store_true")
     parser.add_argument("--queries", type=int, default=25, help="different queries of each length")
     parser.add_argument("--repeats", type=int, default=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -18,7 +18,7 @@ from bench.on_disk import Fts5, Tantivy
 from bench.ours import Ours
 
 _REPEATS = 5
-_PEERS = ("tantivy", "SQLite FTS5", "bm25s")
+_PEERS = ("tantivy", "fts5", "bm25s")
 _MORE = 200
 """Queries after the first one, of 8 terms, until memory is read."""
 
@@ -34,11 +34,11 @@ class Cold:
     resident_later: float
 
 
-def measure(folder: Path, corpus: Corpus, *, peers: bool) -> list[Cold]:
+def measure(folder: Path, corpus: Corpus, *, peers: Sequence[str]) -> list[Cold]:
     """Asks the indexes a run left in `folder`, a process after the other."""
     first, *more = questions(corpus, 8, _MORE + 1)
     found: list[Cold] = []
-    for engine in ("talekeeper", *(_PEERS if peers else ())):
+    for engine in ("talekeeper", *(name for name in _PEERS if name in peers)):
         runs = [_one(folder, engine, first, more if repeat == 0 else []) for repeat in range(_REPEATS)]
         cpu, wall, resident = (sorted(run[i] for run in runs)[_REPEATS // 2] for i in range(3))
         found.append(Cold(engine, cpu, wall, resident, runs[0][3]))
@@ -89,7 +89,7 @@ def _open(engine: str, folder: Path) -> Ours | Tantivy | Fts5 | Bm25s:
         saved = Bm25s(folder)
         saved.recall()
         return saved
-    return Fts5(folder) if engine == "SQLite FTS5" else Ours(folder)
+    return Fts5(folder) if engine == "fts5" else Ours(folder)
 
 
 def _resident() -> float:

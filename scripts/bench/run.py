@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -23,6 +23,14 @@ TERMS = (3, 8, 25)
 _BATCH = 2048
 _DEPTH = 10
 _SLOW_ABOVE = 100_000  # passages: rank-bm25 would need more memory than a machine has
+PEERS: Mapping[str, Callable[[Path], Engine]] = {
+    "tantivy": Tantivy,
+    "fts5": Fts5,
+    "bm25s": Bm25s,
+    "rank-bm25-rs": lambda _: RankBm25("rank-bm25-rs", "rank_bm25_rs"),
+    "rank-bm25": lambda _: RankBm25("rank-bm25", "rank_bm25"),
+}
+"""Made with the folder to keep files in."""
 _CHANGES = 40
 _TURN = 5
 
@@ -43,18 +51,14 @@ class Result:
 class Run:
     """One corpus with all engines in one process."""
 
-    def __init__(self, folder: Path, corpus: Corpus, *, peers: bool, repeats: int, queries: int) -> None:
+    def __init__(self, folder: Path, corpus: Corpus, *, peers: Sequence[str], repeats: int, queries: int) -> None:
         self._corpus = corpus
         self._repeats = repeats
         self._queries = queries
         self._folder = folder
         self._ours = Ours(folder)
         self._engines: list[Engine] = [self._ours]
-        if peers:
-            self._engines += [Tantivy(folder), Fts5(folder)]
-            self._engines += [Bm25s(folder), RankBm25("rank-bm25-rs", "rank_bm25_rs")]
-            if corpus.size <= _SLOW_ABOVE:
-                self._engines.append(RankBm25("rank-bm25", "rank_bm25"))
+        self._engines += [PEERS[name](folder) for name in peers if name != "rank-bm25" or corpus.size <= _SLOW_ABOVE]
 
     def measure(self) -> Result:
         """Everything, in an order in which no measure disturbs the next."""
