@@ -17,7 +17,7 @@ def question_set(tmp_path: Path, chat: Path) -> Path:
     folder = tmp_path / "sets" / "harbour"
     folder.mkdir(parents=True)
     (folder / "corpus.jsonl").write_text(chat.read_text())
-    question = {"id": "q1", "session": "harbour", "question": "Where is the brass key?", "evidence": ["m2"]}
+    question = {"id": "q1", "session": "harbour", "question": "Where was the brass key lost?", "evidence": ["m2"]}
     (folder / "queries.jsonl").write_text(json.dumps({**question, "category": "where"}))
     return folder
 
