@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from talekeeper.api import Json, ParameterError, PluginContext
 
+from talekeeper_memory.authority import authority_of
 from talekeeper_memory.blocks import PROFILE, Block, with_player
 from talekeeper_memory.cutting import cut_at_sentence, one_line
 from talekeeper_memory.extraction import block_value, current_blocks
@@ -36,13 +37,14 @@ def update_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
 
 
 def remember(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
-    """Notes one fact as stated by the player; the same one in the same turn is noted once."""
+    """Notes one fact, the same one in the same turn once; as stated by the player only where the player has said it."""
     text = cut_at_sentence(one_line(str(arguments["text"])), ctx.settings["fact_characters"])
     if not text:
         raise ParameterError("text", "it is blank", cure="say what is to be remembered, in one sentence with names")
     turn = _turn(ctx)
     with ctx.data.batch() as batch:
-        value = {"text": text, "turn": turn, "authority": "stated"}
+        authority = "stated" if _is_said(ctx, text) else authority_of(text)
+        value = {"text": text, "turn": turn, "authority": authority}
         batch.add("facts", value, dedupe=f"remember {turn} {text}")
     return {"remembered": text}
 
@@ -52,6 +54,15 @@ def _known(ctx: PluginContext, label: str) -> Block:
     if label not in known:
         raise ParameterError("label", f"there is no block {label!r}", cure=f"use one of {', '.join(known)}")
     return known[label]
+
+
+def _is_said(ctx: PluginContext, text: str) -> bool:
+    """Whether the player's typed message of this turn has half of the terms: any text of a prompt may ask for facts."""
+    message = ctx.turn.player_message if ctx.turn else None
+    if message is None or message.origin != "typed":
+        return False
+    terms = set(ctx.search.terms(text))
+    return len(terms & set(ctx.search.terms(message.text))) * 2 >= max(1, len(terms))
 
 
 def _turn(ctx: PluginContext) -> int:
