@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -297,3 +298,20 @@ def test_a_later_batch_must_have_vectors_of_the_same_length(make_client: MakeCli
 
     with ScriptedServer(embeddings=steps) as server, pytest.raises(BadReply, match="differ in length"):
         make_client(server, batch=1).embed(["a", "b"])
+
+
+@pytest.mark.parametrize("count", [10**30, -1, True, "7", None, 2.5, float(2**31)], ids=str)
+def test_what_is_no_count_of_tokens_is_none(make_client: MakeClient, question: Request, count: object) -> None:
+    choice = {"message": {"content": "Whole."}, "finish_reason": "stop"}
+    prompt, completion = (
+        {"prompt_tokens": 3, "completion_tokens": 4} | {key: count} for key in ("prompt_tokens", "completion_tokens")
+    )
+    script = [
+        raw(json.dumps({"choices": [choice], "usage": usage}), "application/json") for usage in (prompt, completion)
+    ]
+
+    with ScriptedServer(script) as server:
+        client = make_client(server)
+        counted = [client.complete(question).usage for _ in script]
+
+    assert counted == [None, Usage(3, 0)]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from talekeeper.models.chat import Reply, ToolCall, Usage
 from talekeeper.models.plain import fit, is_array, is_object
 
 REPLY_LIMIT = 1_000_000
 """Characters of text and tool arguments together; a model that writes more has lost its way."""
+
+_MOST_TOKENS = 2**31 - 1
 
 
 class ReplyTooLong(ValueError):
@@ -121,12 +123,17 @@ class Assembly:
 
 
 def _usage(value: object) -> Usage | None:
+    """None for what is no count of tokens; a store keeps what fits in 32 bits, and no answer takes as many."""
     if not is_object(value):
         return None
     prompt, completion = value.get("prompt_tokens"), value.get("completion_tokens")
-    if not isinstance(prompt, int):
+    if not _is_count(prompt):
         return None
-    return Usage(prompt, completion if isinstance(completion, int) else 0)
+    return Usage(prompt, completion if _is_count(completion) else 0)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
 
 
 def _first(value: object) -> dict[str, Any]:

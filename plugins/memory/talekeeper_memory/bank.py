@@ -9,13 +9,14 @@ from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, Plug
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.cast import cast_brief, setting_brief
-from talekeeper_memory.cutting import cut_to_words, first_tokens, last_tokens, one_line
+from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, first_tokens, last_tokens, one_line
 from talekeeper_memory.material import data_text, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
 
 MARKER = "[…]"
 _QUOTES = "\"'“”„«»「」『』"
+_LONGEST = 2_000  # characters that the namespace takes; words of scripts without spaces have no end
 _REPLY = 8  # tokens a word is given: far more than one takes in any script
 
 
@@ -55,7 +56,7 @@ def tidy(text: str, words: int) -> str:
     line = one_line(text.replace(MARKER, " ")).lstrip("#*- ").strip()
     if len(line) > 1 and line[0] in _QUOTES and line[-1] in _QUOTES:
         line = line[1:-1].strip()
-    return cut_to_words(line, words)
+    return cut_at_sentence(cut_to_words(line, words), _LONGEST)
 
 
 def _remember(ctx: PluginContext, block: Sequence[MessageView]) -> int:

@@ -9,6 +9,7 @@ from talekeeper.api import cut_graphemes, estimate_tokens, sentence_ends
 # A word of the scripts that put no spaces between words, counted by its characters: two of them make about one word.
 _DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_DENSE}]|[^\W{_DENSE}]+(?:['’-][^\W{_DENSE}]+)*")
+_AHEAD = 100  # characters behind a sentence that tell whether it has ended
 _DENSE_LETTER = re.compile(f"[{_DENSE}]")
 
 
@@ -44,14 +45,12 @@ def count_words(text: str) -> int:
 def cut_to_words(text: str, limit: int) -> str:
     """At most `limit` words, ending with the last sentence that fits; within a sentence only when none does."""
     text = text.strip()
-    if count_words(text) <= limit:
+    end, over = _words_end(text, limit)
+    if over is None:
         return text
-    fitting = [end for end in sentence_ends(text) if count_words(text[:end]) <= limit]
-    if fitting:
-        return text[: fitting[-1]].strip()
-    words = list(_WORD.finditer(text))
-    kept = next(at for at in range(len(words), 0, -1) if count_words(text[: words[at - 1].end()]) <= limit)
-    return text[: words[kept - 1].end()].strip()
+    # What lies further on can make no sentence end that is sought, and an endless text is read in no time.
+    fitting = [place for place in sentence_ends(text[: over + _AHEAD]) if place <= over]
+    return text[: fitting[-1] if fitting else end].strip()
 
 
 def one_line(text: str) -> str:
@@ -66,6 +65,20 @@ def _cut_at_word(text: str, limit: int) -> str:
         # A word longer than half of what is left is cut itself.
         cut = before if space and len(before) * 2 >= limit else cut
     return cut.rstrip()
+
+
+def _words_end(text: str, limit: int) -> tuple[int, int | None]:
+    """Where the last word that fits ends, and where the first that does not begins; None when all do."""
+    end = dense = others = 0
+    for word in _WORD.finditer(text):
+        if _DENSE_LETTER.match(word[0]):
+            dense += 1
+        else:
+            others += 1
+        if others + (dense + 1) // 2 > limit:
+            return end, word.start()
+        end = word.end()
+    return end, None
 
 
 def _fitting(text: str, tokens: int) -> int:

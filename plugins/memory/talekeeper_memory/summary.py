@@ -12,11 +12,12 @@ from hashlib import blake2b
 from talekeeper.api import ROOT, BadReply, JobResult, JobView, Json, MessageView, PluginContext, Record, Skip
 
 from talekeeper_memory.authority import authority_of
-from talekeeper_memory.cutting import cut_to_words, last_tokens
+from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, last_tokens
 from talekeeper_memory.material import data_text, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
 
+_LONGEST = 8_000  # characters that the namespace takes
 _FEW = 4  # the first is nearly always the one
 
 
@@ -67,13 +68,14 @@ def _since(job: JobView, before: Record | None) -> list[MessageView]:
 def _asked(ctx: PluginContext, before: Record | None, taken: Sequence[MessageView]) -> str:
     settings, prompts = ctx.settings, prompts_for(ctx.session.locale)
     words = settings["summary_words"]
-    told = prompts.fill("summary", words=words, characters=words * 2)
+    instruction = prompts.fill("summary", words=words, characters=words * 2)
     asked = question(
-        told,
+        instruction,
         summary_so_far=data_text(str(before.value["text"])) if before else "",
         since=_memories(ctx, taken) or last_tokens(story_lines(taken), settings["summary_raw_tokens"]),
     )
-    text = cut_to_words(ctx.models.complete("summary", asked, reply=settings["summary_reply"]).text, words)
+    told = ctx.models.complete("summary", asked, reply=settings["summary_reply"]).text
+    text = cut_at_sentence(cut_to_words(told, words), _LONGEST)
     if not text:
         raise BadReply("the answer holds no text", where="summary", cure="it is tried again later")
     return text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.api import estimate_tokens
+from talekeeper.api import estimate_tokens, sentence_ends
+from talekeeper_memory import cutting
 from talekeeper_memory.cutting import (
     count_words,
     cut_at_sentence,
@@ -65,6 +66,24 @@ def test_fifty_words_are_kept_and_the_fifty_first_costs_its_sentence(words: int,
 def test_a_sentence_longer_than_all_words_is_cut_between_them() -> None:
     assert cut_to_words("one two three four", 3) == "one two three"
     assert cut_to_words("她拿走了那把钥匙", 3) == "她拿走了那把"
+
+
+@given(MIXED, st.integers(1, 60))
+def test_the_cut_is_the_last_of_those_that_fit(text: str, limit: int) -> None:
+    text = text.strip()
+    fitting = [text[:end].strip() for end in sentence_ends(text) if count_words(text[:end]) <= limit]
+
+    cut = cut_to_words(text, limit)
+
+    assert cut == fitting[-1] if fitting else text.startswith(cut)
+
+
+def test_of_an_endless_text_only_the_beginning_is_read_for_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(cutting, "sentence_ends", lambda text: read.append(len(text)) or sentence_ends(text))
+
+    assert cut_to_words("A word. " * 100_000, 50).count("word") == 25
+    assert sum(read) < 1_000
 
 
 @given(MIXED, st.integers(1, 60))

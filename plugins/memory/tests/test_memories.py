@@ -203,3 +203,15 @@ def test_switched_off_no_memory_is_written_or_shown(story: Any) -> None:
 
     assert jobs["memories"].reason == "memories are switched off here"
     assert story.shown("The key?", "memories") == []
+
+
+@pytest.mark.parametrize("job", ["memory", "summary"])
+def test_an_answer_of_one_endless_word_is_cut_to_what_is_kept(make_story: Make, job: str) -> None:
+    story = make_story(**{job: "ก" * 20_000})
+    story.fill(16)
+
+    done = story.play()
+
+    assert {str(one.state) for one in done.values()} <= {"succeeded", "skipped"}
+    (written,) = story.values("bank" if job == "memory" else "summaries")[-1:]
+    assert len(written["text"]) == (2_000 if job == "memory" else 8_000)
