@@ -80,13 +80,34 @@ def test_a_job_that_was_given_up_is_retried_with_all_its_attempts(
     assert claim().id == due.id
 
 
+def test_a_job_that_takes_its_process_with_it_every_time_is_given_up_and_can_be_retried(
+    story: Story, address: Address, leases: Leases, say: Say
+) -> None:
+    say("> a", "b")
+    job = note(story, address, 0, 1)
+
+    def take_up() -> Job | None:
+        """As a process that dies before it can say how the job ended."""
+        with leases.hold("w", "jobs") as lease:
+            return story.jobs.claim(address, lease)
+
+    taken = [take_up() for _ in range(MAX_ATTEMPTS + 1)]
+
+    given_up = story.jobs.get(address, job.id)
+    (due,) = story.jobs.retry(address)
+    assert [one is not None for one in taken] == [True] * MAX_ATTEMPTS + [False]
+    assert (given_up.state, given_up.not_before) == (JobState.FAILED, None)
+    assert given_up.reason == "its process ended in every attempt"
+    assert (due.id, due.attempts) == (job.id, 0)
+
+
 def test_only_what_has_not_been_done_is_retried(
     story: Story, address: Address, lease: Lease, say: Say, claim: Claim
 ) -> None:
     say("> a", "b")
     job = note(story, address, 0, 1)
     claim()
-    with pytest.raises(Conflict, match="has running; it needs no retry"):
+    with pytest.raises(Conflict, match="is running; it needs no retry"):
         story.jobs.retry(address, job.id)
     story.jobs.skip(address, job.id, lease, "nothing said")
 

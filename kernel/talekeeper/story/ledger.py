@@ -95,6 +95,7 @@ def claim(core: Core, tx: Tx, address: Address, lease: Lease) -> Job | None:
     """
     lease.check(tx)
     now = core.now()
+    _give_up_dead(tx, address, lease, now)
     line = line_to(address, None)
     row = tx.one(
         f"{line.sql} SELECT {_COLUMNS} FROM job j JOIN line ON line.branch = j.branch AND j.range_end <= line.upto "
@@ -110,6 +111,15 @@ def claim(core: Core, tx: Tx, address: Address, lease: Lease) -> Job | None:
         (lease.fence, now, address.workspace, address.session, row[0]),
     )
     return job(tx, address, row[0])
+
+
+def _give_up_dead(tx: Tx, address: Address, lease: Lease, now: str) -> None:
+    """Fails what has taken its process with it in its last attempt: nobody else will say how that ended."""
+    tx.run(
+        "UPDATE job SET state = 'failed', reason = 'its process ended in every attempt', not_before = NULL, "
+        f"updated = ? WHERE workspace = ? AND session = ? AND {_OPEN} AND attempts >= ? AND state = 'running' AND fence < ?",
+        (now, address.workspace, address.session, MAX_ATTEMPTS, lease.fence),
+    )
 
 
 def succeed(
@@ -187,7 +197,8 @@ def retry(core: Core, tx: Tx, address: Address, job_id: str | None) -> list[Job]
     else:
         found = [job(tx, address, job_id)]
     if any(one.state in {JobState.RUNNING, JobState.SUCCEEDED} for one in found):
-        raise Conflict(f"the job {job_id!r} has {found[0].state}", where=address.session, cure="it needs no retry")
+        stands = "is running" if found[0].state is JobState.RUNNING else "has succeeded"
+        raise Conflict(f"the job {job_id!r} {stands}", where=address.session, cure="it needs no retry")
     for one in found:
         _renew(core, tx, address, one.id)
     return [job(tx, address, one.id) for one in found]
