@@ -27,7 +27,7 @@ MOST = 1_000
 
 
 class NamespaceRecords:
-    """One namespace as it stands; see `offered.NamespaceData`."""
+    """One namespace as it stands; see `protocols.NamespaceData`."""
 
     def __init__(self, bound: Bound, namespace: Namespace) -> None:
         self._bound = bound
@@ -74,7 +74,7 @@ class NamespaceRecords:
 
 
 class Records:
-    """See `offered.Data`."""
+    """See `protocols.Data`."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
@@ -94,7 +94,7 @@ class Records:
 
 
 class Writes:
-    """The writes of one batch; see `offered.Batch`."""
+    """The writes of one batch; see `protocols.Batch`."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound

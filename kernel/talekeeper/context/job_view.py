@@ -1,4 +1,4 @@
-"""The job a function is called for, as it sees it; see `offered.JobView`."""
+"""The job a function is called for, as it sees it; see `protocols.JobView`."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _log = logging.getLogger("talekeeper.plugins")
 
 
 class CallModels:
-    """See `offered.Models`."""
+    """See `protocols.Models`."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound

@@ -16,7 +16,7 @@ from talekeeper.plugins.protocols import SessionView
 
 
 class CallContext:
-    """See `offered.PluginContext`."""
+    """See `protocols.PluginContext`."""
 
     def __init__(self, bound: Bound, plugin: Plugin) -> None:
         services, session = bound.services, bound.session

@@ -35,7 +35,7 @@ def session_view(story: Story, session: Session, at: Coordinate | None = None) -
 
 
 class StoryHistory:
-    """See `offered.History`; hidden messages are left out."""
+    """See `protocols.History`; hidden messages are left out."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
@@ -69,7 +69,7 @@ class StoryHistory:
 
 
 class StorySearch:
-    """See `offered.Search`."""
+    """See `protocols.Search`."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound

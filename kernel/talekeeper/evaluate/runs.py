@@ -17,7 +17,6 @@ from talekeeper.home import Home
 from talekeeper.models import NO_MODELS, Models
 
 Grouping = Literal["set", "category", "session"]
-GROUPINGS: tuple[Grouping, ...] = ("set", "category", "session")
 
 
 @dataclass(frozen=True, slots=True)
