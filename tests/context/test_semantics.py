@@ -241,7 +241,10 @@ def test_a_failed_encoder_is_left_alone_for_a_while(home: Home, encoder: Encoder
     ],
 )
 def test_rubbish_of_a_provider_is_its_fault(home: Home, given: Any) -> None:
-    home.providers.register_embedding_provider("rubbish", version="1", models=["m"], embed=lambda texts, model: given)
+    def embed(texts: Sequence[str], model: str) -> Any:
+        return given
+
+    home.providers.register_embedding_provider("rubbish", version="1", models=["m"], embed=embed)
     home.use_models(Models(provided=Provided("rubbish")))
     tell(home, TEXTS[0])
 

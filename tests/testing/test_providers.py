@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 from talekeeper.testing import EmbeddingProviderContract, Host, VectorStoreContract
 
 LANTERN = Path(__file__).parent / "lantern"
+Embed = Callable[[Sequence[str], str], list[list[float]]]
 TOLD = ("Hesper Lowe keeps the lamp.", "The boat is late.", "It rains on the pier.", "Nobody sleeps.")
 
 
@@ -95,30 +96,39 @@ def test_a_store_that_is_none_is_told_beside_the_answer(talekeeper_host: Host, p
     assert answer.degraded
 
 
-def _wrong(**more: Any) -> Mapping[str, Any]:
-    return {"version": "1", "models": ["m"], "embed": lambda texts, model: [[1.0] for _ in texts], **more}
+def _plain(texts: Sequence[str], model: str) -> list[list[float]]:
+    return [[1.0, float(len(text))] for text in texts]
+
+
+def _too_few(texts: Sequence[str], model: str) -> list[list[float]]:
+    return [[1.0]]
+
+
+def _no_numbers(texts: Sequence[str], model: str) -> list[list[float]]:
+    return [[float("nan")] for _ in texts]
+
+
+def _by_company(texts: Sequence[str], model: str) -> list[list[float]]:
+    return [[1.0, float(len(texts) > 1)] for _ in texts]
 
 
 @pytest.mark.parametrize(
-    ("functions", "test"),
+    ("embed", "models", "test"),
     [
-        pytest.param(_wrong(models=[]), "test_it_says_which_models_it_has", id="no model"),
-        pytest.param(_wrong(embed=lambda texts, model: [[1.0]]), "test_every_text_has_a_vector", id="too few"),
-        pytest.param(
-            _wrong(embed=lambda texts, model: [[float("nan")] for _ in texts]), "test_every_text_has_a_vector", id="nan"
-        ),
-        pytest.param(
-            _wrong(embed=lambda texts, model: [[1.0, float(len(texts) > 1)] for _ in texts]),
-            "test_a_text_means_the_same_in_any_company",
-            id="company matters",
-        ),
-        pytest.param(_wrong(embed=lambda texts, model: [[1.0]]), "test_no_texts_have_no_vectors", id="one of nothing"),
+        pytest.param(_plain, [], "test_it_says_which_models_it_has", id="no model"),
+        pytest.param(_too_few, ["m"], "test_every_text_has_a_vector", id="too few"),
+        pytest.param(_no_numbers, ["m"], "test_every_text_has_a_vector", id="no numbers"),
+        pytest.param(_by_company, ["m"], "test_a_text_means_the_same_in_any_company", id="company matters"),
+        pytest.param(_too_few, ["m"], "test_no_texts_have_no_vectors", id="one of nothing"),
     ],
 )
 def test_a_provider_that_breaks_the_contract_fails_the_test_of_it(
-    functions: Mapping[str, Any], test: str, monkeypatch: pytest.MonkeyPatch, talekeeper_host: Host
+    embed: Embed, models: list[str], test: str, monkeypatch: pytest.MonkeyPatch, talekeeper_host: Host
 ) -> None:
-    monkeypatch.setattr(Host, "provider", lambda self, path: functions)
+    def provider(host: Host, path: str) -> Mapping[str, Any]:
+        return {"version": "1", "models": models, "embed": embed}
+
+    monkeypatch.setattr(Host, "provider", provider)
     broken: Callable[[Host], None] = getattr(TestSpelling(), test)
 
     with pytest.raises(AssertionError):

@@ -7,6 +7,7 @@ passage that is gone is no longer found at once, and leaves the store at the nex
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import TypeVar
 
@@ -34,32 +35,32 @@ class Outside:
 
     def write(self, part: int, vectors: Mapping[int, Vector]) -> None:
         """Writes the vectors of passages."""
-        self._run(lambda: self._store.upsert({self._key(part, doc): vector for doc, vector in vectors.items()}))
+        self._run(partial(self._store.upsert, {self._key(part, doc): vector for doc, vector in vectors.items()}))
 
     def read(self, part: int, docs: Sequence[int]) -> dict[int, Vector]:
         """The vectors of those passages that the store has."""
         found: dict[int, Vector] = {}
         for start in range(0, len(docs), _AT_ONCE):
             keys = {self._key(part, doc): doc for doc in docs[start : start + _AT_ONCE]}
-            given = self._run(lambda keys=keys: self._store.get(list(keys)))
+            given = self._run(partial(self._store.get, list(keys)))
             found |= {keys[key]: vector for key, vector in given.items() if key in keys}
         return found
 
     def remove(self, part: int, docs: Sequence[int]) -> None:
         """Takes vectors away."""
-        self._run(lambda: self._store.remove([self._key(part, doc) for doc in docs]))
+        self._run(partial(self._store.remove, [self._key(part, doc) for doc in docs]))
 
     def sweep(self, story: Story) -> int:
         """Takes away what belongs to no passage any more, and all of other spaces; gives how many."""
-        gone = int(self._run(lambda: self._store.prune(self._prefix)))
+        gone = int(self._run(partial(self._store.prune, self._prefix)))
         after = ""
-        while keys := list(self._run(lambda after=after: self._store.list(after, _AT_ONCE))):
+        while keys := list(self._run(partial(self._store.list, after, _AT_ONCE))):
             after = keys[-1]
             places = {key: place for key in keys if (place := self._place(key)) is not None}
             kept = story.vectors.kept(self._fingerprint, list(places.values()))
             dead = [key for key in keys if places.get(key) not in kept]
             if dead:
-                self._run(lambda dead=dead: self._store.remove(dead))
+                self._run(partial(self._store.remove, dead))
                 gone += len(dead)
         return gone
 

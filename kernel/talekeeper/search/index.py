@@ -182,7 +182,7 @@ class Index:
 def _wordings(query: Query, tuning: Tuning) -> list[Wording]:
     """One of each text, without texts that have no terms or the same as another."""
     texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
-    meant = query.meaning.vectors if query.meaning else {}
+    meant: Mapping[str, Sequence[float]] = query.meaning.vectors if query.meaning else {}
     return [
         Wording(terms, tuning.everyday_terms(text), unit(meant[text]) if text in meant else None)
         for terms, text in reversed(texts.items())

@@ -94,7 +94,9 @@ def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Nea
         has = np.zeros(len(position), np.bool_)
     meant = cosine
     if field.kind is Kind.MESSAGE and has.any():
-        meant = _with_neighbours(np.where(has, cosine, cosine[has].mean()), tuning)
+        meant = cosine.copy()
+        meant[~has] = cosine[has].mean()
+        meant = _with_neighbours(meant, tuning)
     return _Near(position, has, cosine, meant)
 
 
@@ -116,8 +118,7 @@ def _rows(state: PartState, matrix: Matrix, position: Positions) -> tuple[Bools,
 
 def _with_neighbours(cosine: Singles, tuning: Tuning) -> Singles:
     """Each with a share of the message before and the one after; at the ends the mean stands in."""
-    ends = np.full(1, cosine.mean(), np.float32)
+    ends: Singles = np.full(1, cosine.mean(), np.float32)
     before = np.concatenate([ends, cosine[:-1]])
     after = np.concatenate([cosine[1:], ends])
-    shared: Singles = cosine + np.float32(tuning.meant_before) * before + np.float32(tuning.meant_after) * after
-    return shared
+    return (cosine + tuning.meant_before * before + tuning.meant_after * after).astype(np.float32)

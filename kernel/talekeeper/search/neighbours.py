@@ -45,20 +45,22 @@ def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Sho
     words = np.empty((len(needed), len(best.terms)))
     words[ascending] = frequencies(field.postings, best.terms, positions[ascending])
     asks = answered(columns.flags[positions])
-    lent = _Lent(np.searchsorted(needed, around), around, len(along), tuning)
-    near = lent.sum(words)
-    lent.more_to_answers(near, words, asks)
-    length, average = columns.length[along[around]].astype(np.float64), best.statistics.average
+    own = np.searchsorted(needed, around)
+    lengths = columns.length[positions].astype(np.float64)
+    lent = _lent(np.column_stack([words, lengths]), own, tuning)
+    near = lent[:, :-1]
+    _lend_answers_more(near, words, asks, own, around, tuning)
+    length, average = lengths[own], best.statistics.average
     if tuning.lend_lengths:
-        length += lent.sum(columns.length[positions].astype(np.float64)[:, np.newaxis])[:, 0]
+        length += lent[:, -1]
         average *= 1 + sum(tuning.before) + sum(tuning.after)
     rows = Rows(
         position=along[around],
         length=length,
         average=average,
-        own=words[lent.rows],
+        own=words[own],
         near=np.minimum(near, tuning.most),
-        factor=1 - tuning.asking * asks[lent.rows],
+        factor=1 - tuning.asking * asks[own],
     )
     return score_rows(number, field, rows, best.terms, best.statistics)
 
@@ -69,34 +71,28 @@ def _within(places: Positions, reach: int, size: int) -> Positions:
     return around[(around >= 0) & (around < size)]
 
 
-class _Lent:
-    """What is lent to the places `around`, of `size` in all, from tables whose `rows` are theirs.
+def _lent(table: Doubles, rows: Positions, tuning: Tuning) -> Doubles:
+    """What each of `rows` is lent by the rows around it, which are its neighbours on the lineage.
 
-    A row's neighbours on the lineage are its neighbours in the table, too.
+    The table ends where the lineage does or beyond all neighbours, so nothing is lent from behind its ends.
     """
+    width = len(tuning.before)
+    padded = np.zeros((len(table) + 2 * width, table.shape[1]))
+    padded[width : width + len(table)] = table
+    at = rows + width
+    lent = np.zeros((len(rows), table.shape[1]))
+    for away, (before, after) in enumerate(zip(tuning.before, tuning.after, strict=True), start=1):
+        lent += before * padded.take(at - away, axis=0)
+        lent += after * padded.take(at + away, axis=0)
+    return lent
 
-    def __init__(self, rows: Positions, around: Positions, size: int, tuning: Tuning) -> None:
-        self.rows = rows
-        self._around = around
-        self._size = size
-        self._tuning = tuning
 
-    def sum(self, table: Doubles) -> Doubles:
-        """For each place, what the neighbours' rows of `table` lend it."""
-        lent = np.zeros((len(self.rows), table.shape[1]))
-        shares = zip(self._tuning.before, self._tuning.after, strict=True)
-        for away, (before, after) in enumerate(shares, start=1):
-            has_before = np.flatnonzero(self._around >= away)
-            lent[has_before] += before * table[self.rows[has_before] - away]
-            has_after = np.flatnonzero(self._around + away < self._size)
-            lent[has_after] += after * table[self.rows[has_after] + away]
-        return lent
-
-    def more_to_answers(self, lent: Doubles, words: Doubles, asks: Doubles) -> None:
-        """Adds what a message that asks lends the next one beyond the usual."""
-        if not asks.any() or not self._tuning.before:
-            return
-        has_before = np.flatnonzero(self._around >= 1)
-        asking = self.rows[has_before] - 1
-        share = self._tuning.answering * self._tuning.before[0] * asks[asking]
-        lent[has_before] += share[:, np.newaxis] * words[asking]
+def _lend_answers_more(
+    near: Doubles, words: Doubles, asks: Doubles, rows: Positions, around: Positions, tuning: Tuning
+) -> None:
+    """Adds to `near` what a message that asks lends the next one beyond the usual."""
+    if asks.any() and tuning.before:
+        has_before = np.flatnonzero(around > 0)
+        asking = rows[has_before] - 1
+        share = tuning.answering * tuning.before[0] * asks[asking]
+        near[has_before] += share[:, np.newaxis] * words[asking]

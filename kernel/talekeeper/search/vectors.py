@@ -104,7 +104,7 @@ def _fetched(rows: Sequence[Row], part: int, elsewhere: Elsewhere | None) -> dic
     found = {int(doc): bytes(data) for doc, data, _ in rows if data}
     away = [doc for doc, data in found.items() if data == _ELSEWHERE]
     if away:
-        given = elsewhere(part, away) if elsewhere is not None else {}
+        given: Mapping[int, Sequence[float]] = elsewhere(part, away) if elsewhere is not None else {}
         found |= {doc: _packed(given.get(doc, ())) for doc in away}
     return {doc: data for doc, data in found.items() if data}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from talekeeper.db import Row, Tx
+from talekeeper.manifest.declared import SearchTable
 from talekeeper.story import declared, messages, sessions
 from talekeeper.story.core import Core
 from talekeeper.story.passages import record_texts
@@ -127,7 +128,7 @@ def _message(message: Message) -> str:
     return f"{message.speaker}: {text}" if message.speaker else text
 
 
-def _record(record: Record, table: declared.SearchTable) -> str:
+def _record(record: Record, table: SearchTable) -> str:
     text, *_ = record_texts(record.value, table)
     names = [value for name in (table.title, table.speaker) if isinstance(value := record.value.get(name or ""), str)]
     head = ", ".join(name for name in names if name)

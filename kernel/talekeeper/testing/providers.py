@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from talekeeper.testing.host import Host
 
@@ -37,7 +37,7 @@ class EmbeddingProviderContract:
         models = _models(_functions(talekeeper_host, self.plugin, self.provider))
 
         assert models
-        assert all(isinstance(model, str) and model for model in models)
+        assert all(isinstance(cast("object", model), str) and model for model in models)
 
     def test_every_text_has_a_vector(self, talekeeper_host: Host) -> None:
         """All of one length, of finite numbers, whatever the texts are."""

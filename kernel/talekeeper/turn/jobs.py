@@ -120,7 +120,7 @@ class JobRunner:
         on_job: Callable[[Job], object] | None = None,
         cancel: Cancel | None = None,
     ) -> list[Job]:
-        """Runs all there is now, waiting or not, then the jobs of turns that none was noted for: what was imported.
+        """Runs all there is now, waiting or not, then the jobs of turns that were imported or whose own were put aside.
 
         `only` is one `plugin/job`. Stops where a round of them did not end well; raises as `run` does.
         """
@@ -131,7 +131,7 @@ class JobRunner:
             if not waiting or (cancel is not None and cancel.is_set()):
                 return done
             for each in waiting:
-                self._jobs.enqueue(address, each.plugin, each.kind, each.end, start=each.start)
+                self._jobs.renew(address, each.plugin, each.kind, each.end, start=each.start)
             ended = self.run(address, on_job=on_job, cancel=cancel)
             done += ended
             if any(job.state not in {"succeeded", "skipped"} for job in ended) or len(ended) < len(waiting):
@@ -147,8 +147,13 @@ class JobRunner:
         except (ModelError, PluginError, InputError, Cancelled) as fault:
             _log.info("passages of %s wait for their vectors: %s", address.session, fault)
             if self._services.trace is not None:
-                place = {"workspace": address.workspace, "session": address.session, "turn": None}
-                self._services.trace.event("embedding.failed", **place, reason=fault.sentence())
+                self._services.trace.event(
+                    "embedding.failed",
+                    workspace=address.workspace,
+                    session=address.session,
+                    turn=None,
+                    reason=fault.sentence(),
+                )
 
     def _claim(self, address: Address, lease: Lease) -> Job | None:
         try:
