@@ -15,6 +15,9 @@ from talekeeper.story.views import Address, Coordinate, Job, JobState
 
 MAX_ATTEMPTS = 6
 MAX_BACKLOG = 50  # unfinished jobs of one kind in one session; older ones than these are given up
+PUT_ASIDE = "too many others were waiting"
+"""Why a job of the backlog was skipped: nobody has looked at it, and it is noted anew when all is caught up with."""
+
 _FIRST_DELAY = 30.0  # seconds; doubled with each failure
 _LONGEST_DELAY = 3600.0
 _LONGEST_REASON = 500
@@ -117,7 +120,8 @@ def _give_up_dead(tx: Tx, address: Address, lease: Lease, now: str) -> None:
     """Fails what has taken its process with it in its last attempt: nobody else will say how that ended."""
     tx.run(
         "UPDATE job SET state = 'failed', reason = 'its process ended in every attempt', not_before = NULL, "
-        f"updated = ? WHERE workspace = ? AND session = ? AND {_OPEN} AND attempts >= ? AND state = 'running' AND fence < ?",
+        f"updated = ? WHERE workspace = ? AND session = ? AND {_OPEN} AND attempts >= ? AND state = 'running' "
+        "AND fence < ?",
         (now, address.workspace, address.session, MAX_ATTEMPTS, lease.fence),
     )
 
@@ -291,9 +295,9 @@ def _bound_backlog(core: Core, tx: Tx, address: Address, plugin: str, kind: str)
     waiting = sorted(seq for seq, *work in rows if work == [plugin, kind])
     for seq in waiting[: max(0, len(waiting) - MAX_BACKLOG + 1)]:
         tx.run(
-            "UPDATE job SET state = 'skipped', reason = 'too many others were waiting', not_before = NULL, updated = ? "
+            "UPDATE job SET state = 'skipped', reason = ?, not_before = NULL, updated = ? "
             "WHERE workspace = ? AND session = ? AND seq = ?",
-            (core.now(), address.workspace, address.session, seq),
+            (PUT_ASIDE, core.now(), address.workspace, address.session, seq),
         )
 
 

@@ -1,4 +1,4 @@
-"""Turns that no job was noted for because they were not told here: what an import brought."""
+"""Turns that no job was noted for, since an import brought them, or whose jobs a long backlog has put aside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from itertools import groupby
 
 from talekeeper.context import Services
 from talekeeper.db import Tx
-from talekeeper.story import Address, Coordinate, Message
+from talekeeper.story import Address, Coordinate, JobState, Message
+from talekeeper.story.ledger import PUT_ASIDE
 from talekeeper.turn.job_call import kinds
 
 
@@ -60,12 +61,14 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, Coordinate]]:
 
 
 def _noted(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
-    """Depths of the head's lineage that a job of the kind was noted for, or covers."""
+    """Depths of the head's lineage that a job of the kind covers, or was noted for and not put aside."""
     jobs, reach = services.story.jobs, services.story.lineage(address, tx=tx)
     found = [
         (job.start, job.end)
         for job in jobs.all(address, tx=tx)
-        if (job.plugin, job.kind) == (plugin, kind) and job.end <= reach.get(job.coordinate.branch, -2)
+        if (job.plugin, job.kind) == (plugin, kind)
+        and job.end <= reach.get(job.coordinate.branch, -2)
+        and (job.state, job.reason) != (JobState.SKIPPED, PUT_ASIDE)
     ]
     found += jobs.covered(address, plugin, kind, tx=tx)
     return {depth for start, end in found for depth in range(start, end + 1)}

@@ -10,6 +10,7 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import Busy, NotFound, PluginError, StoreUnusable
 from talekeeper.story import Draft, Job, JobState
+from talekeeper.story.ledger import MAX_BACKLOG
 
 Start = Callable[..., Any]
 Until = Callable[[Callable[[], bool]], None]
@@ -343,6 +344,21 @@ def test_what_was_imported_is_caught_up_with_turn_by_turn(start: Start) -> None:
     assert home.notes() == [draft.text for draft in told[1:]]
     assert home.runner.left(home.address()) == 0
     assert home.runner.catch_up(home.address()) == []
+
+
+def test_what_a_long_backlog_put_aside_is_caught_up_with_once_the_model_is_there(start: Start) -> None:
+    home = start({"note": NOTE})
+    ledger, address = home.story.jobs, home.address()
+    for number in range(MAX_BACKLOG + 7):
+        home.turn(f"ask {number}", f"tell {number}")
+    aside = [job for job in ledger.all(address) if job.state is JobState.SKIPPED]
+
+    home.runner.catch_up(address)
+
+    assert len(aside) == 7
+    assert {job.state for job in ledger.all(address)} == {JobState.SUCCEEDED}
+    assert len(home.notes()) == len(set(home.notes())) == (MAX_BACKLOG + 7) * 2
+    assert home.runner.left(address) == 0
 
 
 def test_catching_up_stops_where_a_round_fails(start: Start) -> None:
