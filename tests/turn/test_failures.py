@@ -86,6 +86,7 @@ FAULTS = [
     pytest.param(raw("<html>", "text/html"), BadReply, id="a web page"),
     pytest.param(say(""), BadReply, id="nothing"),
     pytest.param(say(" \n\t"), BadReply, id="blanks"),
+    pytest.param(say("\u200b \u2060"), BadReply, id="nothing that can be seen"),
 ]
 
 

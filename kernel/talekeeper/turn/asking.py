@@ -14,6 +14,7 @@ from talekeeper.models import ChatMessage, ChatModel, Reply, Request, Usage
 from talekeeper.story import ModelUse
 from talekeeper.turn import limits
 from talekeeper.turn.actions import Actions
+from talekeeper.turn.frame import clean
 from talekeeper.turn.prompt import Prompt
 from talekeeper.turn.scene import Scene
 from talekeeper.turn.tools import Toolbox
@@ -49,7 +50,7 @@ class Asking:
             self.by_schema = True
             self._rounds()
         text = _APART.join(self._texts).strip()
-        if not text:
+        if not clean(text).strip():
             raise self._wordless()
         return text
 

@@ -9,7 +9,7 @@ from typing import cast
 from talekeeper.api import Json
 
 from talekeeper_memory.blocks import RESERVED, Block
-from talekeeper_memory.cutting import cut_at_sentence, one_line
+from talekeeper_memory.cutting import cut_at_sentence, is_blank, one_line
 
 _ROOM = 4
 """A block may come back this many times its limit: it is shortened then, and an answer without end is refused."""
@@ -47,7 +47,7 @@ def fault_of(value: Mapping[str, Json], blocks: Mapping[str, Block]) -> str:
         text = value.get(label, "…")
         if not isinstance(text, str):
             return f"{label} is no text"
-        if not text.strip():
+        if is_blank(text):
             return f"{label} is blank"
     return ""
 
@@ -72,4 +72,6 @@ def _listed(given: object) -> list[object]:
 
 def _fact(item: object, characters: int) -> str:
     """One sentence or two, cut at a sentence end; empty for what is no text."""
-    return cut_at_sentence(one_line(item), characters) if isinstance(item, str) else ""
+    if not isinstance(item, str) or is_blank(item):
+        return ""
+    return cut_at_sentence(one_line(item), characters)

@@ -9,7 +9,7 @@ from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, Plug
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.cast import cast_brief, setting_brief
-from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, first_tokens, last_tokens, one_line
+from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, first_tokens, is_blank, last_tokens, one_line
 from talekeeper_memory.material import data_text, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
@@ -72,7 +72,7 @@ def _remember(ctx: PluginContext, block: Sequence[MessageView]) -> int:
     )
     reply = ctx.models.complete("summary", asked, reply=words * _REPLY)
     text = tidy(reply.text, words)
-    if not text:
+    if is_blank(text):
         raise BadReply("the answer holds no text", where="memories", cure="the block is tried again later")
     ctx.check()
     with ctx.data.batch() as batch:

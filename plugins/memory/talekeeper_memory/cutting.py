@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from talekeeper.api import cut_graphemes, estimate_tokens, sentence_ends
 
@@ -51,6 +52,11 @@ def cut_to_words(text: str, limit: int) -> str:
     # What lies further on can make no sentence end that is sought, and an endless text is read in no time.
     fitting = [place for place in sentence_ends(text[: over + _AHEAD]) if place <= over]
     return text[: fitting[-1] if fitting else end].strip()
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing in the text can be seen: blanks, controls and format characters alone."""
+    return all(letter.isspace() or unicodedata.category(letter) in {"Cc", "Cf"} for letter in text)
 
 
 def one_line(text: str) -> str:

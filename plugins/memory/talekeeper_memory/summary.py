@@ -12,7 +12,7 @@ from hashlib import blake2b
 from talekeeper.api import ROOT, BadReply, JobResult, JobView, Json, MessageView, PluginContext, Record, Skip
 
 from talekeeper_memory.authority import authority_of
-from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, last_tokens
+from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, is_blank, last_tokens
 from talekeeper_memory.material import data_text, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
@@ -76,7 +76,7 @@ def _asked(ctx: PluginContext, before: Record | None, taken: Sequence[MessageVie
     )
     told = ctx.models.complete("summary", asked, reply=settings["summary_reply"]).text
     text = cut_at_sentence(cut_to_words(told, words), _LONGEST)
-    if not text:
+    if is_blank(text):
         raise BadReply("the answer holds no text", where="summary", cure="it is tried again later")
     return text
 

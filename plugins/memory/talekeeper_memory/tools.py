@@ -8,7 +8,7 @@ from talekeeper.api import Json, ParameterError, PluginContext
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.blocks import PROFILE, Block, with_player
-from talekeeper_memory.cutting import cut_at_sentence, one_line
+from talekeeper_memory.cutting import cut_at_sentence, is_blank, one_line
 from talekeeper_memory.extraction import block_value, current_blocks
 from talekeeper_memory.people import player_line
 from talekeeper_memory.prompts import player_labels, prompts_for
@@ -27,7 +27,7 @@ def get_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
 def update_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
     """Gives a block a whole new text; raises `ParameterError` for one that is blank or too long."""
     block, text = _known(ctx, str(arguments["label"])), str(arguments["text"]).strip()
-    if not text:
+    if is_blank(text):
         raise ParameterError("text", "it is blank", cure="give the whole new text of the block")
     if len(text) > block.limit:
         raise ParameterError("text", f"it has {len(text):,} characters, the block takes {block.limit:,}")
@@ -39,7 +39,7 @@ def update_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
 def remember(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
     """Notes one fact, the same one in the same turn once; as stated by the player only where the player has said it."""
     text = cut_at_sentence(one_line(str(arguments["text"])), ctx.settings["fact_characters"])
-    if not text:
+    if is_blank(text):
         raise ParameterError("text", "it is blank", cure="say what is to be remembered, in one sentence with names")
     turn = _turn(ctx)
     with ctx.data.batch() as batch:

@@ -21,7 +21,7 @@ def test_a_block_that_stays_the_same_is_not_written() -> None:
     assert read({"scene": " The inn. ", "mood": "Tense."}, BLOCKS, 3, 200).blocks == {"mood": "Tense."}
 
 
-@pytest.mark.parametrize("value", ["", "  \n", None, 3, ["The inn."], {"text": "The inn."}])
+@pytest.mark.parametrize("value", ["", "  \n", "\u200b", None, 3, ["The inn."], {"text": "The inn."}])
 def test_a_blank_or_other_value_under_a_known_label_is_a_fault(value: Any) -> None:
     assert fault_of({"scene": value}, BLOCKS).startswith("scene is ")
 
@@ -38,7 +38,7 @@ def test_unknown_keys_are_ignored_and_told() -> None:
     [
         pytest.param(["A.", "B.", "C.", "D."], ("A.", "B.", "C."), 1, id="the first three"),
         pytest.param([f"Fact {n}." for n in range(500)], ("Fact 0.", "Fact 1.", "Fact 2."), 497, id="of five hundred"),
-        pytest.param(["A.", "A.", None, 3, {"a": 1}, "  "], ("A.",), 5, id="unusable ones are dropped"),
+        pytest.param(["A.", "A.", None, 3, {"a": 1}, "  ", "\u200b"], ("A.",), 6, id="unusable ones are dropped"),
         pytest.param("A.", ("A.",), 0, id="one without its list"),
         pytest.param(None, (), 0, id="null"),
         pytest.param({"fact": "A."}, (), 1, id="an object"),

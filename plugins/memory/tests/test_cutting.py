@@ -12,6 +12,7 @@ from talekeeper_memory.cutting import (
     cut_at_sentence,
     cut_to_words,
     first_tokens,
+    is_blank,
     last_tokens,
     one_line,
 )
@@ -98,6 +99,13 @@ def test_tokens_are_cut_from_either_side(text: str, tokens: int) -> None:
     assert text.startswith(head)
     assert text.endswith(tail)
     assert max(estimate_tokens(head), estimate_tokens(tail)) <= tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "blank"), [("", True), (" \n", True), ("\u200b\u2060\x1b", True), ("a", False), ("\u200b门", False)]
+)
+def test_what_cannot_be_seen_is_blank(text: str, blank: bool) -> None:
+    assert is_blank(text) is blank
 
 
 def test_one_line_has_no_breaks() -> None:
