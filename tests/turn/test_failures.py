@@ -164,6 +164,14 @@ def test_a_message_longer_than_the_context_is_refused_with_numbers_and_no_questi
     assert whole.model.requests == []
 
 
+@pytest.mark.parametrize("text", ["Hi.", None])
+def test_a_context_without_room_for_any_message_is_not_laid_to_the_message(stage: Stage, text: str | None) -> None:
+    with pytest.raises(ContextOverflow, match="instructions and tools, takes all of the 100 tokens") as told:
+        stage.narrator(context=200, reply=100).turn(stage.address, text)
+
+    assert "shorten it" not in told.value.sentence()
+
+
 def test_thoughts_are_no_narration_and_a_reply_they_use_up_says_what_helps(stage: Stage) -> None:
     script = [say("<think>Hm, the door.", finish="length"), say("<think>Hm.</think>\n\nThe door opens.", piece=4)]
     heard: list[str] = []

@@ -61,7 +61,7 @@ def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0)
     kept = min(sum(reserved), int(max(0, budget) * SEGMENTS_SHARE))
     told = _history(scene, budget - kept)
     if told.tokens > budget:
-        raise _too_long(scene, told, budget)
+        raise _too_long(scene, told, budget, share)
     filled = _filled(scene, wanted, reserved, told, budget, pending)
     return _prompt(scene, system, note, told, filled, budget)
 
@@ -145,10 +145,19 @@ def _taint(scene: Scene, told: History, filled: Sequence[Filled]) -> list[str]:
     return reasons + [f"the prompt shows records of {one.given.segment.path}" for one in filled if one.framed.text]
 
 
-def _too_long(scene: Scene, told: History, budget: int) -> ContextOverflow:
+def _too_long(scene: Scene, told: History, budget: int, share: float) -> ContextOverflow:
+    where = f"model slot {scene.slot_name}"
+    if budget <= 0:
+        return ContextOverflow(
+            f"what every prompt holds, instructions and tools, takes all of the {int(scene.context * share):,} "
+            "tokens that the model's context leaves beside the reply",
+            where=where,
+            cure="set the slot's context to what the model has, or a smaller reply, or use a model with more",
+            slot=scene.slot_name,
+        )
     return ContextOverflow(
-        f"the newest message takes some {told.tokens:,} tokens, and the model's context leaves {max(0, budget):,}",
-        where=f"model slot {scene.slot_name}",
+        f"the newest message takes some {told.tokens:,} tokens, and the model's context leaves {budget:,}",
+        where=where,
         cure="shorten it (edit or undo), or set the slot's context to what the model has",
         slot=scene.slot_name,
     )
