@@ -155,7 +155,10 @@ class Search(Protocol):
         ...
 
     def score(self, namespace: str, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
-        """Every live record of a searchable namespace that shares a term with a weighted query, best first."""
+        """Every live record of a searchable namespace that shares a term with a weighted query, best first.
+
+        Where the home embeds, records that share none are there too, with an empty `matched`, by what they mean.
+        """
         ...
 
 
