@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from talekeeper.turn import Narrator, Preset
     from talekeeper.turn.jobs import JobRunner
 
-FOLDER = "TALEKEEPER_HOME"
+_HOME_VARIABLE = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
-TRACE = "TALEKEEPER_TRACE"
+_TRACE_VARIABLE = "TALEKEEPER_TRACE"
 TRACES = "traces.sqlite"
 _SERVER = "local-server"
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 def default_folder() -> Path:
     """`TALEKEEPER_HOME`, else the folder this system has for a user's data."""
-    named = os.environ.get(FOLDER)
+    named = os.environ.get(_HOME_VARIABLE)
     if named:
         return Path(named)
     from platformdirs import user_data_path  # noqa: PLC0415 - only where no folder is named
@@ -106,7 +106,7 @@ class Home:
             _make(folder)
         _check(folder)
         chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
-        tracing = tracing and os.environ.get(TRACE) != "0"
+        tracing = tracing and os.environ.get(_TRACE_VARIABLE) != "0"
         home = cls(folder, Database.open(database_of(folder), clock=clock, new=new), clock, chosen, tracing=tracing)
         try:
             sweep_leftovers(home.story, home.leases)
@@ -282,4 +282,4 @@ def _check(folder: Path) -> None:
 
 
 def _unusable(folder: Path, what: str, first: str = "") -> StoreUnusable:
-    return StoreUnusable(what, where=str(folder), cure=f"{first}name another one with --home DIR or {FOLDER}")
+    return StoreUnusable(what, where=str(folder), cure=f"{first}name another one with --home DIR or {_HOME_VARIABLE}")
