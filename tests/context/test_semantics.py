@@ -154,6 +154,21 @@ def test_a_forgotten_record_has_no_vector_and_a_late_one_is_not_written(home: Ho
     assert vectors(home) == 0
 
 
+@pytest.mark.parametrize("place", [pytest.param({"person": True}, id="by hand"), pytest.param({}, id="in the story")])
+def test_what_its_property_switches_off_is_in_no_vector(home: Home, encoder: Encoder, place: dict[str, bool]) -> None:
+    candidates = replace(NOTES, name="candidates", search=SearchTable(text=("body",), when="approved"))
+    scope = Scope(STORY.workspace, session=STORY.session)
+    tell(home, *TEXTS)
+    for key, approved in {"k": False, "l": True}.items():
+        value = {"body": f"The physician {key}.", "approved": approved}
+        home.story.records.put(candidates, scope, key, value, **place)
+
+    home.semantics.embed()
+
+    assert vectors(home) == len(TEXTS) + 1
+    assert "The physician k." not in encoder.asked
+
+
 def test_forgetting_takes_the_vector_in_its_own_transaction(home: Home) -> None:
     scope = Scope(STORY.workspace, session=STORY.session)
     home.story.records.put(NOTES, scope, "k", {"body": "The physician drinks."}, person=True)
@@ -232,8 +247,8 @@ def test_a_failed_encoder_is_left_alone_for_a_while(home: Home, encoder: Encoder
 @pytest.mark.parametrize(
     "given",
     [
-        pytest.param([], id="none"),
-        pytest.param([[]], id="empty"),
+        pytest.param(list[Any](), id="none"),
+        pytest.param([list[float]()], id="empty"),
         pytest.param([[1.0], [2.0]], id="too many"),
         pytest.param([[float("nan")]], id="nan"),
         pytest.param([["a"]], id="words"),

@@ -152,7 +152,7 @@ class Semantics:
 
     def _embed(self, encoder: Encoder, waiting: Waiting, docs: Sequence[int], cancel: Cancel | None) -> int:
         told = [doc for doc in docs if waiting.texts[doc].strip()]
-        made = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
+        made: Sequence[Vector] = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
         vectors: dict[int, Vector | None] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
         outside = encoder.outside
         if outside is not None and told:

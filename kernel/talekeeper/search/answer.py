@@ -111,7 +111,7 @@ def _one_list(asked: Asked, lists: Mapping[Kind, Sequence[Shortlist]], names: Na
         digests = names.digests(merged)
         folded = fold(merged, lambda place: (place[0], hits.source(place), digests[place]))
     else:
-        folded = {place: [] for place in merged}
+        folded = {place: list[Place]() for place in merged}
     best = list(folded)[: asked.query.depth]
     keys = names.keys([*best, *(other for place in best for other in folded[place])])
     return tuple(hits.ranked(place, keys, folded[place], explain=asked.query.explain) for place in best)

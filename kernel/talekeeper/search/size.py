@@ -17,6 +17,7 @@ _BYTES = {
     "postings": "SELECT sum(length(data) + length(CAST(term AS BLOB))) FROM posting",
     "columns": "SELECT sum(length(columns)) FROM segment",
     "tail": "SELECT sum(length(CAST(terms AS BLOB))) FROM tail",
+    "vectors": "SELECT sum(length(data)) FROM vector",
     "names": "SELECT sum(length(CAST(key AS BLOB))) FROM doc",
 }
 

@@ -54,12 +54,17 @@ def message_passage(message: Message, terms: Terms | None = None) -> Passage:
     )
 
 
+def is_hidden(record: Record, table: SearchTable) -> bool:
+    """Withdrawn, or switched off by the property that the search table names."""
+    return record.withdrawn or (table.when is not None and _property(record.value, table.when) is False)
+
+
 def record_passage(record: Record, table: SearchTable) -> Passage | None:
     """Of a version that can be visible; of one not to be found, the mark that hides its key.
 
     At the root such a mark would hide nothing that is left in the index, so there is none.
     """
-    hidden = record.withdrawn or (table.when is not None and _property(record.value, table.when) is False)
+    hidden = is_hidden(record, table)
     if hidden and record.coordinate == ROOT:
         return None
     terms, text = _NO_TERMS, ""

@@ -13,7 +13,7 @@ from talekeeper.db import Row, Tx
 from talekeeper.manifest.declared import SearchTable
 from talekeeper.story import declared, messages, sessions
 from talekeeper.story.core import Core
-from talekeeper.story.passages import record_texts
+from talekeeper.story.passages import is_hidden, record_texts
 from talekeeper.story.reading import COLUMNS, view
 from talekeeper.story.views import Address, Message, Record, Scope
 
@@ -118,7 +118,7 @@ def _of_records(tx: Tx, scope: Scope, rows: Sequence[Row]) -> dict[int, str]:
             table = tables.get((plugin, namespace))
             row = tx.one(_RECORD, (scope.workspace, scope.preset, scope.session, plugin, namespace, key, revision))
             record = None if row is None else view(row)
-            told = record is not None and not record.withdrawn and table is not None
+            told = record is not None and table is not None and not is_hidden(record, table)
             texts[doc] = _record(record, table) if told and record and table else ""
     return texts
 
