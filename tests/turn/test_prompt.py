@@ -357,3 +357,25 @@ def test_the_same_lineage_in_another_session_gives_the_same_prompt(stage: Stage)
         return [re.sub(r'"id": "\w+", ', "", content) for content in contents]
 
     assert without_ids([message["content"] for message in other.prompt(0)]) == without_ids(crooked)
+
+
+def test_a_hedged_fact_is_shown_as_inferred_and_the_budget_is_held(stage: Stage) -> None:
+    code = """
+        def recalled(ctx, turn):
+            return [Line("Perhaps he lied. " * 200, authority="inferred", turn=3), Line("x" * 5000)]
+
+        @hookimpl
+        def talekeeper_register(registry):
+            registry.prompt("recalled", recalled)
+    """
+    stage.plug("memo", code, '[[contributes.prompt]]\nid = "recalled"\nposition = "system"\nbudget = 2500\n')
+
+    stage.play("One.")
+
+    frame = stage.prompt()[0]["content"].partition("\n\n")[2]
+    assert len(frame) <= 2500
+    line = json.loads(frame.split("\n")[2])
+    assert (line["authority"], line["turn"]) == ("inferred", 3)
+    assert line["text"].endswith("lied.")
+    (_, recall) = decisions(stage.story, stage.address, 1)
+    assert recall.document["cut"] == ["turn 3"]

@@ -10,7 +10,7 @@ import pytest
 from talekeeper.errors import BadReply
 from talekeeper.story import Draft, JobState
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, fail, gullible_narrator, say, say_json
-from talekeeper.turn import Approval, decisions, limits
+from talekeeper.turn import Approval, limits
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""
@@ -366,28 +366,6 @@ def test_a_gullible_narrator_without_tools_is_held_as_well(tooled: Stage) -> Non
 
     assert "nobody is there to allow it" in result.calls[0].fault
     assert deleted(tooled) == []
-
-
-def test_a_hedged_fact_is_shown_as_inferred_and_the_budget_is_held(stage: Stage) -> None:
-    code = """
-        def recalled(ctx, turn):
-            return [Line("Perhaps he lied. " * 200, authority="inferred", turn=3), Line("x" * 5000)]
-
-        @hookimpl
-        def talekeeper_register(registry):
-            registry.prompt("recalled", recalled)
-    """
-    stage.plug("memo", code, '[[contributes.prompt]]\nid = "recalled"\nposition = "system"\nbudget = 2500\n')
-
-    stage.play("One.")
-
-    frame = stage.prompt()[0]["content"].partition("\n\n")[2]
-    assert len(frame) <= 2500
-    line = json.loads(frame.split("\n")[2])
-    assert (line["authority"], line["turn"]) == ("inferred", 3)
-    assert line["text"].endswith("lied.")
-    (_, recall) = decisions(stage.story, stage.address, 1)
-    assert recall.document["cut"] == ["turn 3"]
 
 
 def test_the_endpoint_that_refuses_tools_is_asked_without(stage: Stage) -> None:

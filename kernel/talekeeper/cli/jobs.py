@@ -50,7 +50,7 @@ def list_jobs(options: Common, /, name: str, *, everything: bool) -> None:
         rows = [(one["job"], one["messages"], one["state"], one["attempts"], one["why"], one["id"]) for one in shown]
         screen.table(("job", "messages", "state", "tries", "why", "id"), rows, right={3})
     else:
-        screen.note(f"{address.session} has no jobs; turns make them, and talekeeper jobs run those of imported ones")
+        screen.note(f"{address.session} has no jobs; turns make them, and talekeeper jobs run makes those of imported turns")
 
 
 @group.command(epilog="Example:  talekeeper jobs run low-house")
