@@ -12,7 +12,7 @@ from talekeeper_memory import answer
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.blocks import PROFILE, Block, Blocks, collect, with_player, without_player
 from talekeeper_memory.cutting import cut_at_sentence
-from talekeeper_memory.material import data_text, json_line, story_lines
+from talekeeper_memory.material import BREAK, data_text, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.people import Card, cards, player_line, player_name
 from talekeeper_memory.prompts import Prompts, Said, player_labels, prompts_for, question
@@ -125,7 +125,7 @@ def _fitted(work: _Work, label: str, text: str) -> str:
         return text
     asked = question(work.prompts.fill("shorten", limit=limit), text=data_text(text))
     try:
-        shorter = work.ctx.models.complete("extract", asked).text.strip()
+        shorter = work.ctx.models.complete("extract", asked).text.replace(BREAK, "\n").strip()
     except NoModel:
         raise
     except ModelError:

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping
 
 from talekeeper.api import MessageView
 
+BREAK = "⏎"
+"""What stands for a line break in a text of others."""
+
 _ESCAPED = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 _QUOTED = str.maketrans("<>", "‹›")
 # Separators that JSON leaves as they are and models read as line ends, and characters nobody sees.
@@ -32,8 +35,8 @@ def story_lines(messages: Iterable[MessageView]) -> str:
 
 
 def data_text(text: str) -> str:
-    """A text of others inside a tag: it cannot close the tag or open another."""
-    return _clean(text).translate(_QUOTED)
+    """A text of others on one line inside a tag: it cannot close the tag, open another, or begin like a role."""
+    return _clean(text).strip().replace("\n", BREAK).translate(_QUOTED)
 
 
 def _clean(text: str) -> str:
