@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.context import Services, run_command
-from talekeeper.context.encoders import Encoder as Meant
 from talekeeper.context.memory_search import run
-from talekeeper.context.semantics import Semantics
 from talekeeper.db import Tx
 from talekeeper.errors import BadReply, Cancelled, HeldAcrossCall, ModelUnreachable
 from talekeeper.home import Home
@@ -371,45 +368,3 @@ def test_without_an_encoder_nothing_is_said_of_meaning(tmp_path: Path) -> None:
     assert made == 0
     assert answer["mode"] == "lexical"
     assert "degraded" not in answer
-
-
-SCORING = """
-from talekeeper.api import hookimpl
-
-def do(ctx, arguments):
-    scored = ctx.search.score("entries", [("Which doctor?", 2.0)])
-    return [[one.key, one.lexical, one.semantic, one.share, list(one.matched)] for one in scored]
-
-@hookimpl
-def talekeeper_register(registry):
-    registry.command("do", do)
-"""
-COMMAND = """
-    [[contributes.commands]]
-    id = "do"
-    parameters = "do.schema.json"
-"""
-
-
-def test_scores_of_records_say_how_near_they_are_in_meaning(
-    services: Services, plug: Callable[..., None], start: Callable[..., Any], encoder: Encoder
-) -> None:
-    plug("lore", SCORING, more=COMMAND, files={"do.schema.json": '{"type": "object"}'})
-    address = start().address
-    entries, scope = services.host.namespace("lore/entries"), Scope(address.workspace, session=address.session)
-    for key, body in {"a": "The physician.", "b": "A vessel.", "c": "Some bread.", "d": "A doctor."}.items():
-        services.story.records.put(entries, scope, key, {"body": body}, person=True)
-    concepts = Meant(
-        "concepts", "concepts/1", 8, lambda texts, _: encoder(texts, ""), lambda texts, _: encoder(texts, "")
-    )
-    semantics = Semantics(services.story, lambda: concepts)
-
-    by_words = run_command(replace(services, semantics=semantics), address, "lore/do", {})
-    semantics.embed()
-    by_both = run_command(replace(services, semantics=semantics), address, "lore/do", {})
-
-    assert [(key, semantic) for key, _, semantic, *_ in by_words] == [("d", None)]
-    assert [key for key, *_ in by_both] == ["d", "a"]
-    assert by_both[0][1] == pytest.approx(by_words[0][1])
-    assert by_both[0][2] == pytest.approx(2.0, abs=0.02)
-    assert by_both[1][1:] == [0.0, pytest.approx(2.0, abs=0.02), 0.0, []]
