@@ -13,7 +13,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.answers import show_hit, show_why
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.demo.show import Asked, Told, ask_all, tell
+from talekeeper.demo.show import AskedQuestion, LoadedStory, ask_all, load_story
 from talekeeper.demo.stories import BundledStory, bundled_stories
 
 
@@ -29,13 +29,13 @@ def command(options: Common, /, language: str | None) -> None:
     """
     began = time.monotonic()
     stories = [story for story in bundled_stories() if language in (None, story.language)]
-    shown: list[tuple[BundledStory, Told, list[Asked]]] = []
+    shown: list[tuple[BundledStory, LoadedStory, list[AskedQuestion]]] = []
     with ExitStack() as stack:
         folder = options.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="talekeeper-demo-")))
         home = stack.enter_context(options.open(folder))
         for story in stories:
-            told = tell(home, story, options.workspace)
-            shown.append((story, told, ask_all(home, story, told)))
+            loaded = load_story(home, story, options.workspace)
+            shown.append((story, loaded, ask_all(home, story, loaded)))
             if not options.as_json:
                 _show(*shown[-1])
     if options.as_json:
@@ -44,10 +44,10 @@ def command(options: Common, /, language: str | None) -> None:
     _close(options, shown, time.monotonic() - began)
 
 
-def _show(story: BundledStory, told: Told, asked: Sequence[Asked]) -> None:
-    lore = "" if told.pieces is None else f", {screen.counted(told.pieces, 'piece')} of lore"
+def _show(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestion]) -> None:
+    lore = "" if loaded.pieces is None else f", {screen.counted(loaded.pieces, 'piece')} of lore"
     screen.say()
-    screen.say(f"━━ {story.title} · {screen.counted(told.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
+    screen.say(f"━━ {story.title} · {screen.counted(loaded.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
     explained = max(asked, key=_borrowed)
     for one in asked:
         screen.say()
@@ -60,12 +60,12 @@ def _show(story: BundledStory, told: Told, asked: Sequence[Asked]) -> None:
             _explain(one)
 
 
-def _borrowed(one: Asked) -> float:
+def _borrowed(one: AskedQuestion) -> float:
     """How much the neighbours had to do with the first result: the one worth explaining."""
     return sum(term.near_tf * term.idf for term in one.answer.results[0].why) if one.answer.results else -1
 
 
-def _explain(one: Asked) -> None:
+def _explain(one: AskedQuestion) -> None:
     hit = one.answer.results[0]
     screen.say()
     screen.say(
@@ -77,7 +77,9 @@ def _explain(one: Asked) -> None:
     show_why(hit.why)
 
 
-def _close(options: Common, shown: Sequence[tuple[BundledStory, Told, list[Asked]]], seconds: float) -> None:
+def _close(
+    options: Common, shown: Sequence[tuple[BundledStory, LoadedStory, list[AskedQuestion]]], seconds: float
+) -> None:
     questions = [one for _, _, asked in shown for one in asked]
     first = sum(one.place == 1 for one in questions)
     screen.say()
@@ -85,7 +87,7 @@ def _close(options: Common, shown: Sequence[tuple[BundledStory, Told, list[Asked
         f"{screen.counted(len(questions), 'question')}, {first} answered by the first result, in {seconds:.1f} s.",
         bold=True,
     )
-    if any(told.pieces is None for _, told, _ in shown):
+    if any(loaded.pieces is None for _, loaded, _ in shown):
         screen.say("No plugin here reads lore, so the questions about it were left out.")
     if options.home is None:
         screen.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
@@ -95,11 +97,11 @@ def _close(options: Common, shown: Sequence[tuple[BundledStory, Told, list[Asked
     screen.say("Your own story:  talekeeper import FILE")
 
 
-def _json(story: BundledStory, told: Told, asked: Sequence[Asked]) -> dict[str, object]:
+def _json(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestion]) -> dict[str, object]:
     return {
         "title": story.title,
         "session": story.session,
-        "messages": told.messages,
-        "lore": told.pieces,
+        "messages": loaded.messages,
+        "lore": loaded.pieces,
         "questions": [{"question": one.question.text, "right_at": one.place, **one.answer.as_json()} for one in asked],
     }

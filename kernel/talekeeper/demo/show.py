@@ -1,4 +1,4 @@
-"""Tells a bundled story into a home and asks its questions through memory-search."""
+"""Loads a bundled story into a home and asks its questions through memory-search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMIT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoadedStory:
     """What came into the home; `pieces` of lore, None when no plugin there reads any."""
 
     address: Address
@@ -26,7 +26,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question and its answer; `place` is where the known one stands among the results, from 1, None if nowhere."""
 
     question: Question
@@ -34,7 +34,7 @@ class Asked:
     place: int | None
 
 
-def tell(home: Home, story: BundledStory, workspace: str) -> Told:
+def load_story(home: Home, story: BundledStory, workspace: str) -> LoadedStory:
     """Imports the story and its lore; raises what an import raises."""
     address = Address(workspace, story.session)
     options = Options(
@@ -44,7 +44,7 @@ def tell(home: Home, story: BundledStory, workspace: str) -> Told:
         report = import_file(home.story, Source(stream, story.messages.name), "jsonl", options, lambda _: None)
     if report.error is not None:
         raise report.error
-    return Told(address, report.imported + report.already_there, _lore(home, story, address))
+    return LoadedStory(address, report.imported + report.already_there, _lore(home, story, address))
 
 
 def _lore(home: Home, story: BundledStory, address: Address) -> int | None:
@@ -55,18 +55,18 @@ def _lore(home: Home, story: BundledStory, address: Address) -> int | None:
     return len(imported.added) + len(imported.unchanged)
 
 
-def ask_all(home: Home, story: BundledStory, told: Told) -> list[Asked]:
-    """Asks every question that what was told can answer."""
-    able = [one for one in story.questions if told.pieces is not None or not one.lore]
-    return [_ask(home, told.address, one) for one in able]
+def ask_all(home: Home, story: BundledStory, loaded: LoadedStory) -> list[AskedQuestion]:
+    """Asks every question that what was loaded can answer."""
+    able = [one for one in story.questions if loaded.pieces is not None or not one.lore]
+    return [_ask(home, loaded.address, one) for one in able]
 
 
-def _ask(home: Home, address: Address, asked: Question) -> Asked:
+def _ask(home: Home, address: Address, asked: Question) -> AskedQuestion:
     answer = ask(home.services, address, question({"query": asked.text, "limit": _LIMIT}), explain=True)
     messages = home.story.messages_by_id(address, [hit.id for hit in answer.results if not hit.plugin])
     refs = {name: message.ref for name, message in messages.items()}
     places = (place for place, hit in enumerate(answer.results, start=1) if _holds(asked, hit, refs.get(hit.id)))
-    return Asked(asked, answer, next(places, None))
+    return AskedQuestion(asked, answer, next(places, None))
 
 
 def _holds(asked: Question, hit: Hit, ref: str | None) -> bool:

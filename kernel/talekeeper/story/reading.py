@@ -129,7 +129,7 @@ def last_said(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None,
     return None if row is None else view(row)
 
 
-def counted(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None) -> int:
+def count_live(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None) -> int:
     """How many records are live at a coordinate."""
     sql, params = _standing(namespace, scope, at, None)
     row = tx.one(f"{sql} SELECT count(*) FROM standing r WHERE r.rank = 1 AND r.withdrawn = 0", params)

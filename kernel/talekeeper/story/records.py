@@ -239,7 +239,7 @@ class Records:
     def count(self, namespace: Namespace, scope: Scope, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
         """How many records are live."""
         check_scope(namespace, scope)
-        return self._core.read(lambda tx: reading.counted(tx, namespace, scope, at), tx)
+        return self._core.read(lambda tx: reading.count_live(tx, namespace, scope, at), tx)
 
     def history(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> Found:
         """Every version of the key on whatever branch, oldest first; forgotten ones without their value."""

@@ -16,7 +16,7 @@ from talekeeper.story.declared import search_table
 from talekeeper.story.lineage import anchor, line_to, place_on
 from talekeeper.story.messages import at_place, between
 from talekeeper.story.passages import record_passage
-from talekeeper.story.reading import BLANK, IN_NAMESPACE, Page, counted, listed, namespace_params
+from talekeeper.story.reading import BLANK, IN_NAMESPACE, Page, count_live, listed, namespace_params
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
 
 _INSERT = (
@@ -140,7 +140,7 @@ def make_room(core: Core, tx: Tx, target: Target) -> None:
     if namespace.limit is None:
         return
     row = tx.one(f"SELECT keys FROM tally r WHERE {IN_NAMESPACE}", target.params)
-    if row is None or row[0] < namespace.limit or counted(tx, namespace, scope, target.line) < namespace.limit:
+    if row is None or row[0] < namespace.limit or count_live(tx, namespace, scope, target.line) < namespace.limit:
         return
     victims: list[Record] = []
     if namespace.on_limit == "oldest":
