@@ -80,5 +80,5 @@ def test_the_demo_is_right_in_the_first_place(tk: Run) -> None:
 def test_the_demo_keeps_what_it_told_where_it_is_asked_to(tk: Run) -> None:
     outcome = tk("demo", "--lang", "en", "--home", "kept")
 
-    assert "talekeeper search --home kept" in outcome.out
+    assert "talekeeper search --home kept --session low-house --explain" in outcome.out
     assert tk("--home", "kept", "search", "brass key", "--json").json["session"] == "low-house"

@@ -48,7 +48,7 @@ def test_why_of_a_turn_without_decisions_is_one_sentence(played: Run) -> None:
     outcome = played("why", "story", "9")
 
     assert outcome.code == 1
-    assert "there is no decision of turn 9" in outcome.err
+    assert "there is no record of a prompt of turn 9" in outcome.err
 
 
 def test_recall_shows_and_counts_nothing(played: Run) -> None:

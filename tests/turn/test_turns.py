@@ -246,7 +246,7 @@ def test_why_tells_what_was_shown_and_never_what_it_said(recalling: Stage) -> No
     assert own.document["history_from"] == 0
     assert recall.document["considered"] == [{"id": "lamp", "source": "facts", "used": True, "reason": ""}]
     assert "cracked" not in str(recall.document)
-    with pytest.raises(NotFound, match="there is no decision of turn 9"):
+    with pytest.raises(NotFound, match="there is no record of a prompt of turn 9"):
         decisions(recalling.story, recalling.address, 9)
 
 

@@ -92,8 +92,9 @@ def _close(
     if options.home is None:
         screen.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
     else:
-        example = questions[0].question.text if questions else "…"
-        screen.say(f'Go on asking:  talekeeper search --home {options.home} --explain "{example}"')
+        # Named, since the story used last is another one.
+        there = f"--home {options.home} --session {shown[0][0].session}"
+        screen.say(f'Go on asking:  talekeeper search {there} --explain "{questions[0].question.text}"')
     screen.say("Your own story:  talekeeper import FILE")
 
 

@@ -76,7 +76,7 @@ def place_of(text: str) -> Coordinate:
     """`BRANCH:DEPTH`, as `sessions show` and `sessions branches` print it."""
     found = _PLACE.fullmatch(text)
     if found is None:
-        raise ParameterError("place", f"{text!r} is not a place", cure="write it as BRANCH:DEPTH, for example 0:12")
+        raise ParameterError("place", f"{text!r} is not a place", cure="write it as BRANCH:DEPTH; branches lists tips")
     return Coordinate(_bounded(found[1], "place"), _bounded(found[2], "place"))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from talekeeper.home import Home
 
 _FIRST = "story"
-_NO_MODEL = "no model is configured: a line is what the player says, /narrator TEXT what the narrator answers"
+_NO_MODEL = "without a model a line is what the player says, and /narrator TEXT what the narrator answers"
 
 
 @click.command(epilog="Example:  talekeeper play --world low-house.toml")

@@ -61,10 +61,12 @@ def takes(tx: Tx, address: Address) -> list[Take]:
 
 def switch_take(core: Core, tx: Tx, address: Address, number: int) -> Session:
     """Moves the head to the end of a take of the newest turn, counted from 1; raises `NotFound`."""
-    for take in takes(tx, address):
+    known = takes(tx, address)
+    for take in known:
         if take.number == number:
             return _move(core, tx, address, take.tip)
-    raise NotFound(f"there is no take {number} of this turn", where=address.session)
+    cure = f"it has {len(known) or 'none'}"
+    raise NotFound(f"there is no take {number} of this turn", where=address.session, cure=cure)
 
 
 def fork(core: Core, tx: Tx, address: Address, at: Coordinate | None, name: str) -> Session:

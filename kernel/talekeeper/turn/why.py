@@ -19,7 +19,7 @@ def decisions(story: Story, address: Address, turn: int, *, decision: str = "", 
     if decision:
         found = [one for one in found if one.id == decision]
     if not found:
-        what = f"decision {decision!r} of turn {turn}" if decision else f"decision of turn {turn}"
+        what = f"decision {decision!r} of turn {turn}" if decision else f"record of a prompt of turn {turn}"
         raise NotFound(f"there is no {what}", where=address.session, cure="name a turn that a model has narrated")
     return sorted(found, key=_place)
 
