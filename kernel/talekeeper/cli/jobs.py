@@ -50,7 +50,8 @@ def list_jobs(options: Common, /, name: str, *, everything: bool) -> None:
         rows = [(one["job"], one["messages"], one["state"], one["attempts"], one["why"], one["id"]) for one in shown]
         screen.table(("job", "messages", "state", "tries", "why", "id"), rows, right={3})
     else:
-        screen.note(f"{address.session} has no jobs; turns make them, and talekeeper jobs run makes those of imported turns")
+        cure = "turns make them, and talekeeper jobs run makes those of imported turns"
+        screen.note(f"{address.session} has no jobs; {cure}")
 
 
 @group.command(epilog="Example:  talekeeper jobs run low-house")
@@ -60,6 +61,8 @@ def list_jobs(options: Common, /, name: str, *, everything: bool) -> None:
 @pass_common
 def run(options: Common, /, name: str, job: str | None) -> int:
     """Do all there is to do, the work for imported turns too.
+
+    Each of those turns asks a model, and so do memories and summaries: after a long import that takes long.
 
     PLUGIN/JOB does that one: for turns it has not been done for, or on the whole story when it follows no turns. Exits
     with 1 when a job failed or waits.
