@@ -11,7 +11,7 @@ Run = Callable[..., Any]
 
 
 def test_the_passage_comes_with_its_turn_its_speaker_and_its_source(told: Run) -> None:
-    outcome = told("search", "where", "is", "the", "brass", "key", "-n", "1")
+    outcome = told("search", "who", "lost", "the", "brass", "key", "-n", "1")
 
     head, text = outcome.out.splitlines()
     assert outcome.code == 0

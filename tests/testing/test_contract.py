@@ -34,6 +34,9 @@ class TestInstalled(PluginContract):
     samples: ClassVar = {
         "facts": [{"text": "Mira promised to come back."}],
         "cards": [{"name": "望乡石", "body": "山口有一块平石头，叫望乡石。"}],
+        "blocks": [{"text": "Mira waits at the bridge."}],
+        "bank": [{"text": "Mira hid the key under the third step."}],
+        "summaries": [{"text": "Mira came to the harbour and hid the key."}],
     }
 
 

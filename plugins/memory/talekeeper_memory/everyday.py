@@ -5,6 +5,7 @@ Recall does not count them as what a message and a fact have in common.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Collection, Sequence
 from importlib.resources import files
@@ -12,7 +13,11 @@ from importlib.resources import files
 _WORDS = tomllib.loads(files("talekeeper_memory").joinpath("everyday.toml").read_text(encoding="utf-8"))
 ENGLISH_WORDS: tuple[str, ...] = tuple(_WORDS["english"].split())
 # Longest first: a word goes before its parts.
-CHINESE_WORDS: tuple[str, ...] = tuple(sorted(_WORDS["chinese"].split(), key=lambda word: -len(word)))
+CJK_WORDS: tuple[str, ...] = tuple(
+    sorted(f"{_WORDS['chinese']} {_WORDS['japanese']}".split(), key=lambda word: -len(word))
+)
+# Endings, particles and helping verbs of Japanese; its nouns and stems are in Han characters or katakana.
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 _known: set[str] = set()
 
 
@@ -60,9 +65,9 @@ class Everyday:
 
 def _rest(stretch: str) -> str:
     """What is left of a stretch of characters without its everyday words; a single character tells nothing."""
-    for word in CHINESE_WORDS:
+    for word in CJK_WORDS:
         stretch = stretch.replace(word, " ")
-    return "".join(part for part in stretch.split() if len(part) > 1)
+    return "".join(part for part in _HIRAGANA.sub(" ", stretch).split() if len(part) > 1)
 
 
 def _is_pair(term: str) -> bool:

@@ -99,6 +99,19 @@ def test_everyday_chinese_is_told_from_its_stretch(matched: tuple[str, ...]) -> 
     assert PLAIN.groups(matched) == []
 
 
+@pytest.mark.parametrize(
+    "matched",
+    [("左に", "に曲", "曲が", "がっ"), ("自分", "分の"), ("部屋", "屋を", "を見")],
+    ids=lambda found: found[0],
+)
+def test_everyday_japanese_is_what_its_hiragana_and_single_characters_leave(matched: tuple[str, ...]) -> None:
+    assert PLAIN.groups(matched) == []
+
+
+def test_a_japanese_noun_of_two_characters_is_left() -> None:
+    assert PLAIN.groups(("約束", "束し", "した")) == ["約束した"]
+
+
 def test_a_name_beside_an_everyday_word_is_left() -> None:
     assert PLAIN.groups(("三个", "个玛", "玛拉")) == ["三个玛拉"]
 
