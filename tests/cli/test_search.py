@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,16 @@ def test_json_is_the_tools_own_answer(told: Run) -> None:
     assert answer["session"] == "harbour"
     assert answer["searched"] == 5
     assert {"source", "id", "turn", "speaker", "text", "score", "matched"} <= answer["results"][0].keys()
+
+
+def test_the_time_of_an_imported_message_stands_after_its_turn(tk: Run, tmp_path: Path) -> None:
+    line = {"session": "diary", "speaker": "Mira", "text": "The eels are gone.", "time": "2024-05-08T13:56:00Z"}
+    (tmp_path / "diary.jsonl").write_text(json.dumps(line))
+    tk("import", "diary.jsonl")
+
+    outcome = tk("search", "eels", "-s", "diary")
+
+    assert outcome.out.splitlines()[0].split(" · ")[:3] == ["1. turn 1", "2024-05-08 13:56", "Mira"]
 
 
 def test_explain_shows_a_row_for_each_term(told: Run) -> None:

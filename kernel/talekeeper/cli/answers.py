@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import click
@@ -13,6 +14,7 @@ from talekeeper.search import Closeness, TermScore
 from talekeeper.text import SINGLE
 
 _MERGED = "a score compares results of one source; those of several sources are merged by their place in each"
+_MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\S*Z$")
 
 
 def show_answer(answer: Answer, *, explain: bool) -> None:
@@ -57,7 +59,13 @@ def _where(hit: Hit) -> str:
     source = f"{hit.source} {hit.plugin}/{hit.namespace}" if hit.plugin else hit.source
     also = [f"and {screen.counted(len(hit.also), 'time')} more"] if hit.also else []
     near = ["by its neighbours"] if hit.near and not hit.matched else []
-    return " · ".join(part for part in (*turns, hit.title, hit.speaker, source, hit.authority, *also, *near) if part)
+    told = (*turns, _minute(hit.time), hit.title, hit.speaker, source, hit.authority, *also, *near)
+    return " · ".join(part for part in told if part)
+
+
+def _minute(time: str) -> str:
+    """A moment to the minute, in UTC; what a record calls its time in other words stays."""
+    return _MOMENT.sub(r"\1 \2", time)
 
 
 def show_why(terms: Sequence[TermScore]) -> None:

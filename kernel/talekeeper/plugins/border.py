@@ -60,6 +60,7 @@ class Hit:
 
     `source` is `recall` for messages, else `archival:plugin_data` or `recall:plugin_data` with `plugin` and
     `namespace`. `turn` is None where no turn is known; `turn_from` is given by what covers a range ending at `turn`.
+    `time` is when a message was said as the file it was imported from tells, or what the search table's `time` names.
     `text` is an excerpt. `near` are terms only the neighbouring messages hold. `in_prompt` says that the narrator's
     history shows the message already. `why` and `closeness` are filled when asked for: how words made the score, and
     what meaning added.
@@ -74,6 +75,7 @@ class Hit:
     plugin: str = ""
     namespace: str = ""
     turn_from: int | None = None
+    time: str = ""
     speaker: str = ""
     title: str = ""
     authority: str = ""
