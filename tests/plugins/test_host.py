@@ -59,6 +59,28 @@ def test_a_plugin_given_by_its_own_path_is_enabled(make_plugin: MakePlugin, open
     assert _states(host) == {"lore": State.ACTIVE}
 
 
+def test_a_plugin_given_by_its_own_path_stands_before_a_copy_found_elsewhere(
+    make_plugin: MakePlugin, open_host: OpenHost, tmp_path: Path
+) -> None:
+    make_plugin("lore", version="1.0.0")
+    named = make_plugin("lore", version="2.0.0", folder=tmp_path / "work")
+
+    roster = open_host(switches=Switches(paths=(named,))).roster()
+
+    lore, copy = roster.plugins
+    assert (lore.declared.version, lore.state) == ("2.0.0", State.ACTIVE)
+    assert copy.state is State.BLOCKED
+    assert f"{named}, which stands" in copy.reason
+
+
+def test_a_found_plugin_is_enabled_when_its_own_path_is_given_too(make_plugin: MakePlugin, open_host: OpenHost) -> None:
+    root = make_plugin("lore")
+
+    host = open_host(switches=Switches(paths=(root,)))
+
+    assert _states(host) == {"lore": State.ACTIVE}
+
+
 def test_listing_imports_no_plugin_and_the_first_call_does(make_plugin: MakePlugin, open_host: OpenHost) -> None:
     make_plugin("lore", CODE, more=CHECK)
     host = open_host()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -26,19 +27,20 @@ def discover(
     paths: Iterable[Path] = (),
     entries: Callable[[], Iterable[EntryPoint]] = installed,
 ) -> list[Found]:
-    """Every place a plugin was found at, by origin and place; one folder found in two ways is listed once.
+    """Every place a plugin was found at, those named first, then by origin and place.
 
-    `home` is the home's folder of plugins, which need not be there.
+    One folder found in two ways is listed once, by the lower origin. `home` is the home's folder of
+    plugins, which need not be there.
     """
     found = [_from_entry_point(entry) for entry in entries()]
     if home is not None and home.is_dir():
         found += _from_folder(home, Origin.HOME)
     for folder in folders:
         # A person who gives one plugin's folder means that plugin.
-        found += [_from_path(folder)] if (folder / MANIFEST).is_file() else _from_folder(folder, Origin.FOLDER)
-    found += [_from_path(path) for path in paths]
+        found += [_named(folder)] if (folder / MANIFEST).is_file() else _from_folder(folder, Origin.FOLDER)
+    found += [_named(path) for path in paths]
     found.sort(key=lambda one: (one.origin, one.place))
-    return list(_without_repeats(found))
+    return sorted(_without_repeats(found), key=lambda one: not one.named)
 
 
 def _from_entry_point(entry: EntryPoint) -> Found:
@@ -83,6 +85,10 @@ def _from_folder(folder: Path, origin: Origin) -> Iterator[Found]:
             yield _in_folder(child, origin)
 
 
+def _named(path: Path) -> Found:
+    return replace(_from_path(path), named=True)
+
+
 def _from_path(path: Path) -> Found:
     folder = (path.parent if path.name == MANIFEST else path).resolve()
     if not folder.is_dir():
@@ -108,10 +114,9 @@ def _in_folder(folder: Path, origin: Origin) -> Found:
 
 
 def _without_repeats(found: Iterable[Found]) -> Iterator[Found]:
-    seen: set[Path] = set()
-    for one in found:
-        if one.root is not None:
-            if one.root.resolve() in seen:
-                continue
-            seen.add(one.root.resolve())
-        yield one
+    kept: dict[Path | int, Found] = {}
+    for number, one in enumerate(found):
+        key = number if one.root is None else one.root.resolve()
+        first = kept.setdefault(key, one)
+        kept[key] = replace(first, named=first.named or one.named)
+    yield from kept.values()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Origin(IntEnum):
-    """How a plugin was found. When two carry one id, the lower origin stands."""
+    """How a plugin was found. When two carry one id, one that is named stands, else the lower origin."""
 
     BUNDLED = 0
     INSTALLED = 1
@@ -28,6 +28,7 @@ class Found:
 
     `package` is the import name where the plugin has one; a bare folder is loaded under a name of the kernel's making.
     `root` is the folder with `plugin.toml`; without one `fault` says why, and `unsafe` that it may not even be read.
+    `named` says that a person gave its own path for this run, in whatever other way it was found as well.
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,7 @@ class Found:
     package: str | None = None
     fault: str = ""
     unsafe: bool = False
+    named: bool = False
 
     def is_at(self, other: Found) -> bool:
         """Both lead to the same folder, or to the same place without one."""

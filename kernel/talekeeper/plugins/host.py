@@ -13,9 +13,10 @@ from typing import Any
 from talekeeper.clock import Clock, iso
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PluginError, StoreError
+from talekeeper.manifest.announced import installed
 from talekeeper.manifest.declared import Namespace
 from talekeeper.plugins import enablement, faults, namespaces, settings
-from talekeeper.plugins.discovery import discover, installed
+from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.explain import Explanation, explain
 from talekeeper.plugins.found import Origin
 from talekeeper.plugins.guard import Deadlines, Guard
@@ -302,7 +303,7 @@ class Host:
 
 def _is_on(plugin: Plugin, rows: Mapping[str, bool]) -> bool:
     # Who gives a plugin's own path means to use it; everything else waits to be enabled.
-    return rows.get(plugin.id, plugin.found.origin is Origin.PATH)
+    return rows.get(plugin.id, plugin.found.named)
 
 
 def _of_this_age(plugin: Plugin, versions: Mapping[tuple[str, str], int]) -> Plugin:

@@ -25,7 +25,7 @@ def survey(
 ) -> tuple[Plugin, ...]:
     """One plugin a place: `valid`, or `invalid`, `incompatible` or `blocked` with the reason.
 
-    The places come in order of origin, and the first to carry an id keeps it. `read` is given the path of a manifest.
+    The first place to carry an id keeps it. `read` is given the path of a manifest.
     """
     plugins: list[Plugin] = []
     standing: dict[str, Plugin] = {}
