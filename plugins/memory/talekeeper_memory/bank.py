@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, PluginContext, Skip
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.cast import cast_brief, setting_brief
 from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, first_tokens, is_blank, last_tokens, one_line
-from talekeeper_memory.material import data_text, story_lines
+from talekeeper_memory.material import data_text, digest, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
 
@@ -77,7 +76,7 @@ def _remember(ctx: PluginContext, block: Sequence[MessageView]) -> int:
     ctx.check()
     with ctx.data.batch() as batch:
         covers = (block[0].coordinate.depth, block[-1].coordinate.depth)
-        batch.add("bank", memory_value(text, block), dedupe=f"memory {_digest(block)}", covers=covers)
+        batch.add("bank", memory_value(text, block), dedupe=f"memory {digest(block)}", covers=covers)
     return 1
 
 
@@ -92,10 +91,3 @@ def memory_value(text: str, block: Sequence[MessageView]) -> dict[str, Json]:
         "to": block[-1].coordinate.depth,
         "source": [block[0].id, block[-1].id],
     }
-
-
-def _digest(block: Sequence[MessageView]) -> str:
-    hashed = blake2b(digest_size=16)
-    for message in block:
-        hashed.update(f"{message.id}\0{message.text}\0".encode())
-    return hashed.hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 
 from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, ModelError, NoModel, PluginContext, Skip
 
@@ -12,7 +11,7 @@ from talekeeper_memory import answer
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.blocks import PROFILE, Block, Blocks, collect, with_player, without_player
 from talekeeper_memory.cutting import cut_at_sentence
-from talekeeper_memory.material import BREAK, data_text, json_line, story_lines
+from talekeeper_memory.material import BREAK, data_text, digest, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.people import Card, cards, player_line, player_name
 from talekeeper_memory.prompts import Prompts, Said, player_labels, prompts_for, question
@@ -141,7 +140,7 @@ def _write(work: _Work, texts: Mapping[str, str], facts: list[NewFact]) -> None:
     """
     ctx, turn = work.ctx, work.job.turn
     source = [work.messages[0].id, work.messages[-1].id]
-    same = _digest(work.messages)
+    same = digest(work.messages)
     ctx.check()
     with ctx.data.batch() as batch:
         for label, text in texts.items():
@@ -151,13 +150,6 @@ def _write(work: _Work, texts: Mapping[str, str], facts: list[NewFact]) -> None:
             value |= {"source": source} | ({"repeats": fact.repeats} if fact.repeats else {})
             # The same turn with the same text gives its facts once, whatever the model says the second time.
             batch.add("facts", value, dedupe=f"extract {same} {number}")
-
-
-def _digest(messages: tuple[MessageView, ...]) -> str:
-    hashed = blake2b(digest_size=16)
-    for message in messages:
-        hashed.update(f"{message.id}\0{message.text}\0".encode())
-    return hashed.hexdigest()
 
 
 def _told(

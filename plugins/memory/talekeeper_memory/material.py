@@ -1,10 +1,11 @@
-"""Puts what others wrote into a prompt as data: one JSON line an item, which cannot close the frame around it."""
+"""What a job is made from: texts of others as data in a prompt, one line an item that cannot close its frame."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 
 from talekeeper.api import MessageView
 
@@ -32,6 +33,14 @@ def story_lines(messages: Iterable[MessageView]) -> str:
     return "\n".join(
         json_line({"speaker": message.speaker or message.role, "text": message.text}) for message in messages
     )
+
+
+def digest(messages: Iterable[MessageView]) -> str:
+    """Tells these messages with these texts from all others: what is made from the same is written once."""
+    hashed = blake2b(digest_size=16)
+    for message in messages:
+        hashed.update(f"{message.id}\0{message.text}\0".encode())
+    return hashed.hexdigest()
 
 
 def data_text(text: str) -> str:

@@ -7,13 +7,12 @@ before it. The newest on the lineage is the one that counts; a person's edit of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 
 from talekeeper.api import ROOT, BadReply, JobResult, JobView, Json, MessageView, PluginContext, Record, Skip
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, is_blank, last_tokens
-from talekeeper_memory.material import data_text, json_line, story_lines
+from talekeeper_memory.material import data_text, digest, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
 
@@ -121,11 +120,4 @@ def _write(
         if before is not None:
             value["rolled_from"] = before.key
             batch.put("summaries", before.key, {**before.value, "current": False}, covers=None)
-        batch.add("summaries", value, dedupe=f"summary {_digest(taken)}", covers=covered)
-
-
-def _digest(messages: Sequence[MessageView]) -> str:
-    hashed = blake2b(digest_size=16)
-    for message in messages:
-        hashed.update(f"{message.id}\0{message.text}\0".encode())
-    return hashed.hexdigest()
+        batch.add("summaries", value, dedupe=f"summary {digest(taken)}", covers=covered)
