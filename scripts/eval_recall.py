@@ -2,6 +2,7 @@
 
     python scripts/eval_recall.py FOLDER                the thresholds as they are set by default
     python scripts/eval_recall.py FOLDER --sweep        each threshold varied, the others at their default
+    python scripts/eval_recall.py FOLDER --first 5      a story that has only begun: the first five facts of each
     python scripts/eval_recall.py FOLDER --probes       also every everyday message that calls something up, and what
 
 FOLDER is a question set with `queries.jsonl` and `facts.jsonl`; a fact has `session`, `text`, `kind` and `evidence`,
@@ -98,8 +99,11 @@ def main() -> int:
     parser.add_argument("--sweep", action="store_true", help="vary each threshold")
     parser.add_argument("--probes", action="store_true", help="show what everyday messages call up")
     parser.add_argument("--cards", action="store_true", help="give the second speaker of a conversation a card")
+    parser.add_argument("--first", type=int, metavar="N", help="record only the first N facts of a conversation")
     given = parser.parse_args()
     conversations = read(given.folder)
+    for one in conversations:
+        one.facts = one.facts[: given.first]
     with tempfile.TemporaryDirectory() as folder, Host(Path(folder), strict=True) as host:
         host.add(Path(__file__).parents[1] / "plugins" / "memory" / "talekeeper_memory")
         texts = fill(host, conversations, cards=given.cards)

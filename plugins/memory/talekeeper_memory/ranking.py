@@ -1,8 +1,8 @@
 """Scores the memories of the bank for an action in a scene, with vectors where there are some and without. Pure.
 
 With an embedding model: 0.6 cos(action) + 0.4 cos(scene), plus 0.15 times the part of the action's rarity weight that
-the memory covers. Without one that part is taken for both texts, 0.6 and 0.4, and a memory without a shared term has
-no score. The numbers are settings.
+the memory covers. Without one that part is taken for both texts, 0.6 and 0.4. A memory that comes to nothing has no
+score: it shares no term, or only such as all memories share. The numbers are settings.
 """
 
 from __future__ import annotations
@@ -65,11 +65,10 @@ def ranked(action: Question, scene: Question, total: int, mix: Mix) -> list[Scor
         if by_meaning:
             semantic = mix.action * _meaning(own) + mix.scene * _meaning(near)
             found.append(Scored(key, semantic, of_action, semantic + mix.lexical * of_action))
-        elif any(one is not None and one.matched for one in (own, near)):
-            # A word that every memory holds weighs nothing and is shared all the same.
+        else:
             lexical = mix.action * of_action + mix.scene * of_scene
             found.append(Scored(key, None, lexical, lexical))
-    return sorted(found, key=lambda one: (-one.final, one.key))
+    return sorted((one for one in found if one.final > 0), key=lambda one: (-one.final, one.key))
 
 
 def floor_of(cosines: Sequence[float]) -> float:

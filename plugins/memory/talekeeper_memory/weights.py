@@ -1,7 +1,8 @@
 """How much of a question a record covers, by the rarity of the shared terms among the records it is ranked with.
 
 The weight of a term is ln((N + 1) / (df + 1)) over the N records on the lineage, as in the kernel's own ranking of
-texts: one that no record holds weighs most, one that all hold nothing.
+texts: one that no record holds weighs most, one that all hold nothing. Fewer than fifty are too few to tell a rare term
+from a common one: they are weighed as fifty, so that a term weighs something even if the only record has it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from talekeeper.api import ScoredRecord
 
+_FEWEST = 50
+
 
 class Weights:
     """The terms of one question and how many of `total` records hold each."""
@@ -20,7 +23,8 @@ class Weights:
         self.terms = tuple(terms)
         self.held = held
         self.total = total
-        self._weights = {term: max(0.0, math.log((total + 1) / (held.get(term, 0) + 1))) for term in terms}
+        among = max(total, _FEWEST) + 1
+        self._weights = {term: max(0.0, math.log(among / (held.get(term, 0) + 1))) for term in terms}
         self._whole = sum(self._weights.values())
 
     def coverage(self, matched: Collection[str]) -> float:
@@ -31,7 +35,7 @@ class Weights:
         return len(of_question) / len(self.terms) if self.terms else 0.0
 
     def weight(self, term: str) -> float:
-        """ln((N + 1) / (df + 1)) of one of the terms, never negative."""
+        """ln((N + 1) / (df + 1)) of one of the terms, N at least fifty; never negative."""
         return self._weights[term]
 
 

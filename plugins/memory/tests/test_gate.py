@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import isclose
+from math import isclose, log
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from talekeeper.api import ScoredRecord
 from talekeeper_memory.everyday import Everyday
 from talekeeper_memory.gate import Gate, judge
@@ -127,7 +129,18 @@ def test_terms_are_weighed_by_how_many_records_hold_them() -> None:
 
 
 def test_what_all_hold_weighs_nothing() -> None:
-    of = weights(("key", "well"), 2, key=2)
+    of = weights(("key", "well"), 50, key=50)
 
     assert of.coverage(("key",)) == 0
-    assert weights(("key",), 2, key=2).coverage(("key",)) == 1.0
+    assert weights(("key",), 50, key=50).coverage(("key",)) == 1.0
+
+
+@given(st.integers(1, 49), st.integers(1, 49))
+def test_a_shared_term_weighs_something_among_fewer_than_fifty(total: int, held: int) -> None:
+    of = weights(("key", "well"), total, key=min(held, total))
+
+    assert 0 < of.weight("key") < of.weight("well")
+
+
+def test_fifty_weigh_as_they_are_counted() -> None:
+    assert weights(("key",), 50, key=3).weight("key") == weights(("key",), 7, key=3).weight("key") == log(51 / 4)

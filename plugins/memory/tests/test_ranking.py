@@ -34,6 +34,25 @@ def test_without_a_shared_term_there_is_nothing() -> None:
     assert ranked(question(("key",), a=((), None)), NOTHING, 10, MIX) == []
 
 
+def test_the_only_memory_has_a_score_for_the_word_it_shares() -> None:
+    (one,) = ranked(question(("key", "moon"), a=(("key",), None)), NOTHING, 1, MIX)
+
+    assert one.final > 0
+
+
+def test_what_all_of_many_memories_share_is_no_score() -> None:
+    every: dict[str, tuple[tuple[str, ...], float | None]] = {f"m{at}": (("mara",), None) for at in range(60)}
+    action = question(("mara", "key"), **(every | {"a": (("mara", "key"), None)}))
+
+    assert [one.key for one in ranked(action, NOTHING, 61, MIX)] == ["a"]
+
+
+def test_what_is_unlike_in_meaning_and_shares_no_word_is_no_score() -> None:
+    action = question(("key", "moon"), a=((), -0.2), b=((), 0.0), c=(("key",), 0.0))
+
+    assert [one.key for one in ranked(action, NOTHING, 10, MIX)] == ["c"]
+
+
 def test_with_vectors_meaning_counts_and_rare_words_add_to_it() -> None:
     action = question(("key", "moon"), a=(("key",), 0.5), b=((), 0.9))
     scene = question(("well",), a=(("well",), 0.5), b=((), 0.1))

@@ -54,6 +54,19 @@ def test_pins_come_first_and_count(story: Any) -> None:
     assert len(shown) == 5
 
 
+def test_only_pins_are_shown_that_have_nothing_in_common_with_the_turn(story: Any) -> None:
+    count = 55
+    names = ["".join("bcdfghjklm"[int(digit)] for digit in f"{at:02}") for at in range(count)]
+    remember(story, *(f"Mara met {name}." for name in names))
+    remember(story, "Mara owns a boat.", pinned=True)
+    remember(story, "Mara hid the iron key.")
+
+    considered = story.considered("Mara, where is the key?", "memories")
+
+    assert texts(story, "Mara, where is the key?") == ["Mara owns a boat.", "Mara hid the iron key."]
+    assert all(one["scores"]["final"] > 0 for one in considered.values() if "pinned" not in one["scores"])
+
+
 def test_a_repeat_of_a_chosen_one_is_set_aside_and_told(story: Any) -> None:
     first, second = remember(
         story, "Mara hid the iron key in the old well.", "Mara hid the iron key inside the old well."
