@@ -112,7 +112,7 @@ def test_a_session_without_jobs_says_so(jobs: Run) -> None:
 def test_run_does_what_imported_turns_are_due(jobs: Run, told: TellTurns) -> None:
     told("I wait.", "I walk on.")
 
-    done = jobs("jobs", "run", "harbour")
+    done = jobs("jobs", "run")
     again = jobs("jobs", "run", "harbour", "--json")
 
     assert (done.code, done.out) == (0, "diary/write: 2 succeeded\n")

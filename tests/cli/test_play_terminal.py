@@ -111,7 +111,7 @@ def terminal(tmp_path: Path) -> Iterator[Open]:
 def test_a_turn_streams_and_ctrl_c_stops_the_next_one(terminal: Open) -> None:
     def script(request: Recorded) -> Step:
         if "slowly" in str(request.body["messages"][-1]["content"]):
-            return say("Once upon a time and for ever.", gap=0.4, piece=5)
+            return say("Once upon a time and for ever. " * 1000, gap=0.2, piece=5)
         return say("The door opens.")
 
     with ScriptedServer(script) as server:

@@ -62,6 +62,15 @@ def test_a_beginning_that_fits_several_is_not_guessed(told: Run, chat: Any) -> N
     assert "may be any of several sessions" in outcome.err
 
 
+@pytest.mark.parametrize("command", ["undo", "retry"])
+def test_moves_without_a_session_are_made_in_the_one_used_last(told: Run, command: str) -> None:
+    told("sessions", command)
+
+    redone = told("sessions", "redo")
+
+    assert redone.out == "harbour stands at 0:4, after turn 2\n"
+
+
 def test_undo_redo_and_takes_move_about_and_lose_nothing(told: Run) -> None:
     undone = told("sessions", "undo", "harbour")
     after_undo = texts(told)

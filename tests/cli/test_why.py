@@ -44,6 +44,13 @@ def test_why_knows_other_takes_and_single_decisions(played: Run) -> None:
     assert [decision["id"] for decision in one] == [every[0]["id"]]
 
 
+@pytest.mark.parametrize("arguments", [[], ["story"]])
+def test_why_without_a_turn_is_of_the_newest(played: Run, arguments: list[str]) -> None:
+    newest = played("why", *arguments, "--json")
+
+    assert newest.json == played("why", "story", "2", "--json").json
+
+
 def test_why_of_a_turn_without_decisions_is_one_sentence(played: Run) -> None:
     outcome = played("why", "story", "9")
 

@@ -12,7 +12,7 @@ from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.told import place
-from talekeeper.cli.tree import session_argument
+from talekeeper.cli.tree import last_session_argument, session_argument
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState
 
@@ -32,12 +32,12 @@ def group() -> None:
 
 
 @group.command("list", epilog="Example:  talekeeper jobs list low-house")
-@session_argument
+@last_session_argument
 @click.option("--all", "everything", is_flag=True, help=f"Those that are done too.  [default: the last {_SHOWN}]")
 @common
 @pass_common
-def list_jobs(options: Common, /, name: str, *, everything: bool) -> None:
-    """List the jobs of a session: how each stands, and why."""
+def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None:
+    """List the jobs of a session, or of the one used last: how each stands, and why."""
     with options.open() as home:
         address = session_of(home, options, name).address
         jobs = home.story.jobs.all(address)
@@ -55,17 +55,17 @@ def list_jobs(options: Common, /, name: str, *, everything: bool) -> None:
 
 
 @group.command(epilog="Example:  talekeeper jobs run low-house")
-@session_argument
+@last_session_argument
 @click.argument("job", metavar="[PLUGIN/JOB]", required=False)
 @common
 @pass_common
-def run(options: Common, /, name: str, job: str | None) -> int:
+def run(options: Common, /, name: str | None, job: str | None) -> int:
     """Do all there is to do, the work for imported turns too.
 
     Each of those turns asks a model, and so do memories and summaries: after a long import that takes long.
 
-    PLUGIN/JOB does that one: for turns it has not been done for, or on the whole story when it follows no turns. Exits
-    with 1 when a job failed or waits.
+    Without SESSION it is done in the session used last. PLUGIN/JOB does that one: for turns it has not been done for,
+    or on the whole story when it follows no turns. Exits with 1 when a job failed or waits.
     """
     with options.open() as home:
         address = session_of(home, options, name).address

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from talekeeper.home import Home
 
 session_argument = click.argument("name", metavar="SESSION")
+last_session_argument = click.argument("name", metavar="[SESSION]", required=False)
+"""Without one, the session used last."""
 
 
-def _move(options: Common, name: str, act: Callable[[Home, Session], Session]) -> None:
+def _move(options: Common, name: str | None, act: Callable[[Home, Session], Session]) -> None:
     with options.open() as home:
         session = act(home, session_of(home, options, name))
         turn = home.story.newest_turn(session.address)
@@ -28,29 +30,32 @@ def _move(options: Common, name: str, act: Callable[[Home, Session], Session]) -
 
 
 @click.command(epilog="Example:  talekeeper sessions undo low-house")
-@session_argument
+@last_session_argument
 @common
 @pass_common
-def undo(options: Common, /, name: str) -> None:
-    """Go back one turn; nothing is lost."""
+def undo(options: Common, /, name: str | None) -> None:
+    """Go back one turn, in the session used last or in SESSION; nothing is lost."""
     _move(options, name, lambda home, session: home.story.undo(session.address))
 
 
 @click.command(epilog="Example:  talekeeper sessions redo low-house")
-@session_argument
+@last_session_argument
 @common
 @pass_common
-def redo(options: Common, /, name: str) -> None:
-    """Return to where the last undo or retry left."""
+def redo(options: Common, /, name: str | None) -> None:
+    """Return to where the last undo or retry left, in the session used last or in SESSION."""
     _move(options, name, lambda home, session: home.story.redo(session.address))
 
 
 @click.command(epilog="Example:  talekeeper sessions retry low-house")
-@session_argument
+@last_session_argument
 @common
 @pass_common
-def retry(options: Common, /, name: str) -> None:
-    """Stand before the newest answer, so that what comes next is another take of it."""
+def retry(options: Common, /, name: str | None) -> None:
+    """Stand before the newest answer, so that what comes next is another take of it.
+
+    Without SESSION in the session used last.
+    """
     _move(options, name, lambda home, session: home.story.retry(session.address))
 
 

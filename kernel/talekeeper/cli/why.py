@@ -8,20 +8,22 @@ from talekeeper.cli import screen
 from talekeeper.cli.deciding import decision_json, show_decided
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.cli.tree import session_argument
+from talekeeper.cli.tree import last_session_argument
 
 MOST = 2**31 - 1
 
 
 @click.command(epilog="Example:  talekeeper why low-house 12")
-@session_argument
-@click.argument("turn", type=click.IntRange(0, MOST))
+@last_session_argument
+@click.argument("turn", metavar="[TURN]", required=False, type=click.IntRange(0, MOST))
 @click.argument("decision", metavar="[ID]", required=False)
 @click.option("--all", "every", is_flag=True, help="Those of other takes and branches too.")
 @common
 @pass_common
-def command(options: Common, /, name: str, turn: int, decision: str | None, *, every: bool) -> None:
+def command(options: Common, /, name: str | None, turn: int | None, decision: str | None, *, every: bool) -> None:
     """Say why a turn's prompt held what it held.
+
+    Without TURN it is the newest one, without SESSION the newest of the session used last.
 
     For each part of the prompt: what was asked with, every candidate with its scores, and why it was left out. The
     texts are those that stand there now.
@@ -30,6 +32,9 @@ def command(options: Common, /, name: str, turn: int, decision: str | None, *, e
 
     with options.open() as home:
         address = session_of(home, options, name).address
+        if turn is None:
+            newest = home.story.newest_turn(address)
+            turn = newest[-1].turn if newest else 0
         found = decisions(home.story, address, turn, decision=decision or "", every=every)
         told = [decision_json(home, address, one) for one in found]
     if options.as_json:
