@@ -77,7 +77,7 @@ def test_the_tools_schema_is_a_schema_and_serialises() -> None:
 
     text = json.dumps(TOOL)
 
-    assert "not meaning" in text
+    assert "Words are matched" in text
     assert "names" in text
 
 

@@ -97,6 +97,16 @@ def test_a_passage_is_found_by_what_it_means(home: Home) -> None:
     assert first["closeness"]["adds"] == pytest.approx(first["score"])
 
 
+def test_nothing_found_says_that_meaning_was_asked_too(home: Home) -> None:
+    tell(home, TEXTS[0])
+    home.semantics.embed(STORY)
+
+    answer = ask(home, "zeppelins")
+
+    assert (answer["results"], answer["mode"]) == ([], "hybrid")
+    assert answer["hint"].startswith("no passage shares a word with the query or comes near it in meaning")
+
+
 def test_words_and_meaning_add_up(home: Home) -> None:
     tell(home, *TEXTS, "The doctor is asleep.")
     home.semantics.embed(STORY)

@@ -29,7 +29,7 @@ from talekeeper.context.question import DEFAULT, SCOPES, question
 def command(options: Common, /, query: tuple[str, ...], session: str | None, *, explain: bool, **more: Any) -> None:
     """Ask a session, as the narrator's memory-search does.
 
-    Words are matched, not meaning: give the names of people, places and things.
+    Words are matched, and meaning only where an embedding model is set up: give the names of people, places and things.
     """
     asked = question({"query": " ".join(query) or None, **more})
     with options.open() as home:

@@ -46,7 +46,7 @@ def answer(asking: Asking, ranking: Ranking) -> Answer:
         degraded="; ".join(fault for fault in faults if fault),
         unavailable=asking.sources.unavailable,
         indexing=tuple(one.path for one in reached if (one.plugin, one.name) in pending),
-        hint="" if hits else _hint(asking, ranking.searched),
+        hint="" if hits else _hint(asking, ranking),
     )
 
 
@@ -141,16 +141,15 @@ def _excerpt(text: str, asked: Question) -> str:
     return excerpt(text, " ".join(asked.texts))
 
 
-def _hint(asking: Asking, searched: int) -> str:
+def _hint(asking: Asking, ranking: Ranking) -> str:
     asked = asking.asked
     if not any(query_terms(text) for text in asked.texts):
         return "the query has no words; name people, places and things"
     bounded = asked.turn_from is not None or asked.turn_to is not None
     if asking.sources.unavailable and not asking.sources.messages and not asking.sources.namespaces:
         return "none of these sources can be searched"
-    if not searched:
+    if not ranking.searched:
         return "nothing lies between these turns" if bounded else "there is nothing to search here yet"
     wider = "; leave out turn_from and turn_to" if bounded else "; search all" if asked.scope != "all" else ""
-    return (
-        f"no passage shares a word with the query: words are matched, not meaning; try names and other wordings{wider}"
-    )
+    why = " or comes near it in meaning" if ranking.compared else ": words are matched, not meaning"
+    return f"no passage shares a word with the query{why}; try names and other wordings{wider}"

@@ -28,9 +28,10 @@ TOOL: Mapping[str, Any] = frozen(
     {
         "name": "memory-search",
         "description": (
-            "Search what this story has said so far and the facts, lore and notes kept about it. Words are matched, not"
-            " meaning: give the names of people, places and things, and put other ways of saying it into wordings. You"
-            " get the best passages, the turn each belongs to, and where it comes from; nothing when no passage fits."
+            "Search what this story has said so far and the facts, lore and notes kept about it. Words are matched, and"
+            " meaning only where an embedding model is set up: give the names of people, places and things, and put"
+            " other ways of saying it into wordings. You get the best passages, the turn each belongs to, and where it"
+            " comes from; nothing when no passage fits."
         ),
         "parameters": PARAMETERS,
     }
