@@ -137,7 +137,7 @@ class StorySearch:
         semantic: dict[str, float] = defaultdict(float)
         parts = part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at)
         scores: dict[str, float] = defaultdict(float)
-        matched: dict[str, dict[str, None]] = defaultdict(dict)
+        matched: dict[str, tuple[str, ...]] = {}
         for text, weight in queries:
             source = Source(namespace.plugin, namespace.name)
             query = Query(
@@ -150,14 +150,16 @@ class StorySearch:
             )
             for hit in bound.services.index.search(tx, query).hits:
                 near = hit.closeness
-                for key in (hit.key, *(other for other, _ in hit.also)):
-                    scores[key] += weight * (hit.score - (near.adds if near else 0))
-                    matched[key].update(dict.fromkeys(hit.matched))
+                score = weight * (hit.score - (near.adds if near else 0))
+                for key in (hit.key, *dict(hit.also)) if hit.also else (hit.key,):
+                    scores[key] += score
+                    known = matched.get(key)
+                    matched[key] = tuple(dict.fromkeys((*known, *hit.matched))) if known else hit.matched
                     if near:
                         semantic[key] += weight * near.cosine
         every = {term for text, _ in queries for term in terms(text)}
         scored = [
-            ScoredRecord(key, score, tuple(matched[key]), len(matched[key]) / max(len(every), 1), semantic.get(key))
+            ScoredRecord(key, score, matched[key], len(matched[key]) / max(len(every), 1), semantic.get(key))
             for key, score in scores.items()
         ]
         return tuple(sorted(scored, key=lambda one: (-one.lexical, one.key)))

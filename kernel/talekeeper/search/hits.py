@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress
 
+import numpy as np
+
+from talekeeper.search.arrays import Doubles
 from talekeeper.search.passage import Ranked, TermScore
 from talekeeper.search.shortlist import Place, Shortlist
 from talekeeper.search.state import PartState
@@ -20,14 +23,30 @@ class _Listed:
         self.score: list[float] = found.score.tolist()
         self.norm: list[float] = found.norm.tolist()
         self.factor: list[float] = found.factor.tolist()
-        self.own: list[list[float]] = found.own.tolist()
-        self.near: list[list[float]] = found.near.tolist()
+        self.own = found.own
+        self.near = found.near
+        self.matched = _held(found.own, self.telling)
+        self.lent = _held(found.near, self.telling)
         self.closeness = found.closeness
 
     def coverage(self, row: int) -> float:
         """The share of the wording's weight that the passage itself matches."""
         weights = [self.statistics.idf[term] for term in self.telling]
-        return sum(compress(weights, self.own[row])) / sum(weights)
+        return sum(compress(weights, self.own[row].tolist())) / sum(weights)
+
+
+def _held(values: Doubles, terms: Sequence[str]) -> list[tuple[str, ...]]:
+    """The terms with a value, for each row. Thousands of rows hold the same few sets, which are made once."""
+    bits = np.packbits(values[:, : len(terms)] != 0, axis=1)
+    width, packed = bits.shape[1], bits.tobytes()
+    known: dict[bytes, tuple[str, ...]] = {}
+    found: list[tuple[str, ...]] = []
+    for row in range(len(values)):
+        held = packed[row * width : (row + 1) * width]
+        if held not in known:
+            known[held] = tuple(compress(terms, values[row].tolist()))
+        found.append(known[held])
+    return found
 
 
 class Hits:
@@ -64,8 +83,10 @@ class Hits:
         state, rows = self._states[place[0]], self._rows[place]
         kind, plugin, namespace = self._names[place[0]][self.source(place)]
         listed, row = max(rows, key=lambda held: held[0].score[held[1]]) if len(rows) > 1 else rows[0]
-        matched = _union([compress(one.telling, one.own[i]) for one, i in rows])
-        near = _union([compress(one.telling, one.near[i]) for one, i in rows])
+        matched, near = listed.matched[row], listed.lent[row]
+        if len(rows) > 1:
+            matched = _union(one.matched[i] for one, i in rows)
+            near = _union(one.lent[i] for one, i in rows)
         return Ranked(
             part=state.row.id,
             doc=int(state.columns.doc[place[1]]),
@@ -77,7 +98,7 @@ class Hits:
             score=listed.score[row],
             matched=matched,
             near=tuple(term for term in near if term not in matched) if near else (),
-            also=tuple((keys[other], self._turn(other)) for other in also),
+            also=tuple((keys[other], self._turn(other)) for other in also) if also else (),
             explanation=self._explain(listed, row) if explain else (),
             closeness=listed.closeness.get(place),
         )
@@ -89,7 +110,7 @@ class Hits:
         """The contributions add up to the score, what it was multiplied by included."""
         statistics, divisor, factor = listed.statistics, listed.norm[row], listed.factor[row]
         table: list[TermScore] = []
-        for term, own, near in zip(listed.terms, listed.own[row], listed.near[row], strict=True):
+        for term, own, near in zip(listed.terms, listed.own[row].tolist(), listed.near[row].tolist(), strict=True):
             if own or near:
                 idf = statistics.idf[term]
                 gain = factor * idf * (own + near) * (statistics.k1 + 1) / (own + near + divisor)
@@ -97,6 +118,6 @@ class Hits:
         return tuple(table)
 
 
-def _union(groups: Sequence[compress[str]]) -> tuple[str, ...]:
+def _union(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """All terms, each once."""
-    return tuple(groups[0]) if len(groups) == 1 else tuple(dict.fromkeys(term for group in groups for term in group))
+    return tuple(dict.fromkeys(chain.from_iterable(groups)))

@@ -198,8 +198,10 @@ def _break_ties(
     found: Shortlist, ranking: Positions, ranks: Sequence[tuple[float, int, int]], key_of: KeyOf
 ) -> Positions:
     places = found.rows(ranking).places
-    keys = key_of(places)
+    runs = [list(run) for _, run in groupby(range(len(ranks)), key=ranks.__getitem__)]
+    # Keys are read from the database: only those that decide something.
+    keys = key_of([places[row] for run in runs if len(run) > 1 for row in run])
     result: list[int] = []
-    for _, run in groupby(range(len(ranks)), key=ranks.__getitem__):
-        result.extend(sorted(run, key=lambda row: (keys[places[row]], places[row])))
+    for run in runs:
+        result.extend(sorted(run, key=lambda row: (keys[places[row]], places[row])) if len(run) > 1 else run)
     return ranking[np.array(result, np.intp)]
