@@ -107,14 +107,19 @@ def _one_list(asked: Asked, lists: Mapping[Kind, Sequence[Shortlist]], names: Na
     hits = Hits(asked.states, [found for group in lists.values() for found in group])
     ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))
-    if asked.tuning.fold:
-        digests = names.digests(merged)
-        folded = fold(merged, lambda place: (place[0], hits.source(place), digests[place]))
-    else:
-        folded = {place: list[Place]() for place in merged}
-    best = list(folded)[: asked.query.depth]
-    keys = names.keys([*best, *(other for place in best for other in folded[place])])
-    return tuple(hits.ranked(place, keys, folded[place], explain=asked.query.explain) for place in best)
+    folded = _folded(hits, merged, names) if asked.tuning.fold else {}
+    best = (list(folded) or merged)[: asked.query.depth]
+    also = {place: folded[place] for place in best if folded[place]} if folded else {}
+    keys = names.keys([*best, *(other for others in also.values() for other in others)])
+    return tuple(hits.ranked(place, keys, also.get(place, ()), explain=asked.query.explain) for place in best)
+
+
+def _folded(hits: Hits, merged: Sequence[Place], names: Names) -> dict[Place, list[Place]]:
+    """Each first of its equals with the others; nothing where no two texts are the same, as is usual."""
+    digests = names.digests(merged)
+    if len(set(digests.values())) == len(merged):
+        return {}
+    return fold(merged, lambda place: (place[0], hits.source(place), digests[place]))
 
 
 def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], names: Names) -> list[Place]:
