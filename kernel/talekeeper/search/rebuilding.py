@@ -14,7 +14,7 @@ from talekeeper.search.damage import IndexDamaged
 from talekeeper.search.maintenance import maintain
 from talekeeper.search.passage import Passage
 from talekeeper.search.staging import abandon
-from talekeeper.search.writing import MIXED, add, drop_part, find_source, make_part, remove_docs
+from talekeeper.search.writing import MIXED, add, drop_part, find_source, make_part, remove_docs, versions
 from talekeeper.text import TOKENS_FINGERPRINT
 
 Passages = Callable[[Tx, Any], tuple[Sequence[Passage], Any]]
@@ -90,11 +90,8 @@ def _put_in(tx: Tx, part: int, passages: Passages, cursor: Any) -> Any:
     batch, after = passages(tx, cursor)
     for passage in batch:
         source = find_source(tx, part, passage.kind, passage.plugin, passage.namespace)
-        held = tx.rows(
-            "SELECT doc FROM doc WHERE part = ? AND source = ? AND key = ? AND revision = ?",
-            (part, source, passage.key, passage.revision),
-        )
-        remove_docs(tx, part, [doc for (doc,) in held])
+        if source is not None:
+            remove_docs(tx, part, versions(tx, part, source, passage.key, passage.revision))
         add(tx, part, passage)
     return after
 

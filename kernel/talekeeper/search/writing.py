@@ -18,6 +18,11 @@ _STAMP_BITS = 62
 MIXED = ""
 """In `part.tokens`: the partition has to be made anew, or is being made."""
 
+_OF_KEY = "SELECT doc FROM doc WHERE part = ? AND source = ? AND key = ?"
+# In two steps: SQLite takes the index of keys only where that holds all that is asked; else it reads the partition.
+_VERSIONS = f"SELECT doc, revision FROM doc WHERE part = ? AND doc IN ({_OF_KEY})"  # noqa: S608 -- from above
+_SLOT = f"SELECT slot FROM doc WHERE part = ? AND doc IN ({_OF_KEY} LIMIT 1)"  # noqa: S608 -- from above
+
 
 def new_stamp() -> int:
     """A number nobody has had or will have."""
@@ -91,11 +96,14 @@ def remove(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str, key: str,
     source = find_source(tx, part, kind, plugin, namespace)
     if source is None:
         return 0
-    sql = "SELECT doc FROM doc WHERE part = ? AND source = ? AND key = ?"
-    params: tuple[object, ...] = (part, source, key)
-    if revision is not None:
-        sql, params = sql + " AND revision = ?", (*params, revision)
-    return remove_docs(tx, part, [row[0] for row in tx.rows(sql, params)])
+    return remove_docs(tx, part, versions(tx, part, source, key, revision))
+
+
+def versions(tx: Tx, part: int, source: int, key: str, revision: int | None) -> list[int]:
+    """The numbers of all versions of a key, or of one."""
+    if revision is None:
+        return [doc for (doc,) in tx.rows(_OF_KEY, (part, source, key))]
+    return [doc for doc, held in tx.rows(_VERSIONS, (part, part, source, key)) if held == revision]
 
 
 def demand_purge(tx: Tx, part: int) -> None:
@@ -157,5 +165,5 @@ def _source(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str) -> int:
 
 def _slot(tx: Tx, part: int, source: int, key: str, doc: int) -> int:
     """What the versions of a key have in common: the number the first of them got."""
-    row = tx.one("SELECT slot FROM doc WHERE part = ? AND source = ? AND key = ? LIMIT 1", (part, source, key))
+    row = tx.one(_SLOT, (part, part, source, key))
     return doc if row is None else int(row[0])
