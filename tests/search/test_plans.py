@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from talekeeper.db import Database, Tx
@@ -10,6 +10,13 @@ from talekeeper.search import Index, Passage
 from talekeeper.search.passage import Kind
 
 Make = Callable[..., Passage]
+
+
+def explained(db: Database, statements: Sequence[str]) -> list[str]:
+    def explain(tx: Tx) -> list[str]:
+        return [str(row[-1]) for one in statements for row in tx.rows(f"EXPLAIN QUERY PLAN {one}")]
+
+    return db.read(explain)
 
 
 def add(tx: Tx, index: Index, part: int, one: Passage) -> None:
