@@ -43,7 +43,7 @@ def test_a_change_finds_its_passage_by_an_index(
 
     db.trace(None)
     asked = [one for one in statements if one.lstrip().startswith(("SELECT", "DELETE")) and " doc " in one]
-    plans = [str(row[-1]) for one in asked for row in db.read(lambda tx, one=one: tx.rows(f"EXPLAIN QUERY PLAN {one}"))]
+    plans = explained(db, asked)
     assert plans
     assert [plan for plan in plans if plan.endswith(" doc USING PRIMARY KEY (part=?)") or plan.startswith("SCAN")] == []
 
@@ -58,6 +58,6 @@ def test_a_rebuild_finds_each_passage_by_an_index(db: Database, index: Index, pa
 
     db.trace(None)
     asked = [one for one in statements if "FROM doc WHERE" in one and "key =" in one]
-    plans = [str(row[-1]) for one in asked for row in db.read(lambda tx, one=one: tx.rows(f"EXPLAIN QUERY PLAN {one}"))]
+    plans = explained(db, asked)
     assert plans
     assert [plan for plan in plans if plan.endswith(" doc USING PRIMARY KEY (part=?)")] == []
