@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from talekeeper.context import Services
 from talekeeper.context.memory_search import run
-from talekeeper.story import Address, Coordinate, Derived, Draft, Scope, Session
+from talekeeper.story import Address, Coordinate, Derived, Scope, Session
 
 Plug = Callable[..., None]
 Start = Callable[..., Session]
@@ -367,27 +367,6 @@ def test_authority_and_a_covered_range_are_shown(services: Services, plug: Plug,
     (hit,) = run(services, S, {"query": "key"})["results"]
 
     assert (hit["authority"], hit["turn_from"], hit["turn"]) == ("inferred", 1, 2)
-
-
-def test_the_time_of_a_message_and_of_a_record_is_shown_where_there_is_one(
-    services: Services, plug: Plug, start: Start, tell: Tell, put: Callable[..., None]
-) -> None:
-    plug("lore", data='search = { text = "body", time = "name" }')
-    start()
-    put("lore/entries", "k", Scope("w", "s"), body="the key", name="the third winter")
-    put("lore/entries", "l", Scope("w", "s"), body="another key")
-    (undated,) = tell("you: the key is lost")
-    dated = Draft("narrator", "the key is found", time="2024-05-08T13:56:00.000Z")
-    (found,) = services.story.append(S, [dated])
-
-    answer = run(services, S, {"query": "key"})
-
-    assert {hit["id"]: hit.get("time") for hit in answer["results"]} == {
-        "k": "the third winter",
-        "l": None,
-        undated: None,
-        found.id: "2024-05-08T13:56:00.000Z",
-    }
 
 
 def test_a_changed_search_table_is_told_as_indexing_until_it_is_done(
