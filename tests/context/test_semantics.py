@@ -161,14 +161,14 @@ def test_a_forgotten_record_has_no_vector_and_a_late_one_is_not_written(home: Ho
     assert vectors(home) == 0
 
 
-@pytest.mark.parametrize("place", [pytest.param({"person": True}, id="by hand"), pytest.param({}, id="in the story")])
-def test_what_its_property_switches_off_is_in_no_vector(home: Home, encoder: Encoder, place: dict[str, bool]) -> None:
+@pytest.mark.parametrize("person", [pytest.param(True, id="by hand"), pytest.param(False, id="in the story")])
+def test_what_its_property_switches_off_is_in_no_vector(home: Home, encoder: Encoder, *, person: bool) -> None:
     candidates = replace(NOTES, name="candidates", search=SearchTable(text=("body",), when="approved"))
     scope = Scope(STORY.workspace, session=STORY.session)
     tell(home, *TEXTS)
     for key, approved in {"k": False, "l": True}.items():
         value = {"body": f"The physician {key}.", "approved": approved}
-        home.story.records.put(candidates, scope, key, value, **place)
+        home.story.records.put(candidates, scope, key, value, person=person)
 
     home.semantics.embed()
 

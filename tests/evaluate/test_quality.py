@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -43,10 +43,14 @@ def drops(now: Figures, before: Figures) -> list[str]:
 
 
 @contextmanager
-def without_second_stage() -> Iterator[None]:
+def without_second_stage() -> Generator[None]:
     alone = replace(STANDARD, before=(0.0,), after=(0.0,), reach=0, asking=0.0, everyday=0.0)
     made = Index.__init__
-    with patch.object(Index, "__init__", lambda self, **options: made(self, **options, tuning=alone)):
+
+    def without(self: Index) -> None:
+        made(self, tuning=alone)
+
+    with patch.object(Index, "__init__", without):
         yield
 
 

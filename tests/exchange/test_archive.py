@@ -20,7 +20,7 @@ from talekeeper.story import Address, Draft, ModelUse, Scope, Story
 # What is made anew from the rows, belongs to the home, or is of the moment.
 NOT_KEPT = {
     "dead", "doc", "lease", "part", "part_source", "plugin_fault", "plugin_sound_seed", "posting", "retired",
-    "search_counter", "segment", "tail", "tally", "upkeep",
+    "search_counter", "segment", "tail", "tally", "upkeep", "vector", "vector_space",
 }  # fmt: skip
 MADE_ANEW = {"deleting", "workspace"}
 LORE = Namespace("lore", "entries", search=SearchTable(text=("body",)))

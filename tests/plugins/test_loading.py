@@ -45,6 +45,13 @@ def _ours() -> list[str]:
     return [name for name in sys.modules if name.startswith(("talekeeper_folder_lore", "lore_package"))]
 
 
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin of these names that another test has loaded is none of ours."""
+    for name in _ours():
+        monkeypatch.delitem(sys.modules, name)
+
+
 def test_loading_gives_the_registered_functions(loader: Loader, tmp_path: Path) -> None:
     _write(tmp_path / "lore", GOOD)
     plugin = _plugin(tmp_path / "lore")

@@ -6,6 +6,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
+from contextlib import ExitStack
 from importlib.metadata import Distribution
 from pathlib import Path
 
@@ -31,23 +32,19 @@ class Wheel(Distribution):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("rb")
-        try:
-            self._zip = zipfile.ZipFile(self._file)
-        except _DAMAGES:
-            self._file.close()
-            raise WheelRefused("it is no zip archive, or a damaged one") from None
-        try:
+        with ExitStack() as opened:
+            file = opened.enter_context(path.open("rb"))
+            try:
+                self._zip = opened.enter_context(zipfile.ZipFile(file))
+            except _DAMAGES:
+                raise WheelRefused("it is no zip archive, or a damaged one") from None
             self.files_within = _checked_members(self._zip)
             self._info = _info_folder(self.files_within)
-        except WheelRefused:
-            self.close()
-            raise
+            self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Closes the archive."""
-        self._zip.close()
-        self._file.close()
+        self._opened.close()
 
     def read(self, name: str, limit: int) -> bytes:
         """The first `limit` bytes of a member. Raises WheelRefused when it is damaged or encrypted."""

@@ -162,7 +162,8 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
     norms = norm(rows.length, rows.average, statistics)
     weights = field.scope.weights
     factor = rows.factor if weights is None else rows.factor * weights[rows.position]
-    score: Doubles = np.round(weigh(rows.own + rows.near, idfs, norms, statistics.k1).sum(axis=1) * factor, _DIGITS)
+    total: Doubles = weigh(rows.own + rows.near, idfs, norms, statistics.k1).sum(axis=1)
+    score: Doubles = np.round(total * factor, _DIGITS)
     which = np.full(len(score), number, np.intp)
     return Shortlist(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
 

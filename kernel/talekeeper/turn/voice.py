@@ -34,7 +34,7 @@ def voice(session: Session) -> Voice:
 
 def _from_world(session: Session, **texts: str) -> tuple[str, ...]:
     world: object = session.settings.get("world")
-    given = cast("Mapping[str, object]", world) if isinstance(world, Mapping) else {}
+    given: Mapping[str, object] = cast("Mapping[str, object]", world) if isinstance(world, Mapping) else {}
     return tuple(
         name.replace("_", " ") for name, text in texts.items() if text and text == str(given.get(name, "")).strip()
     )
