@@ -105,7 +105,8 @@ class WheelPackage:
 
 
 def _checked_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    members = [it for it in archive.infolist() if not it.is_dir()]
+    # Not `is_dir`, which fails for a member without a name.
+    members = [it for it in archive.infolist() if not it.filename.endswith("/")]
     if len(members) > MOST_MEMBERS:
         raise WheelRefused(f"it has more than {MOST_MEMBERS:,} files")
     for member in members:
