@@ -131,6 +131,7 @@ def test_a_turn_streams_and_ctrl_c_stops_the_next_one(terminal: Open) -> None:
         at.sees("> ")
         at.interrupts()
         at.sees("Ctrl-C again, Ctrl-D or /quit leaves")
+        at.sees("> ")  # before it the line editor does not read yet, and would lose the key
         at.types("\x04")
 
         assert at.ends() == 0
