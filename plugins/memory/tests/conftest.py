@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -133,4 +132,4 @@ def story(make_story: Callable[..., Story]) -> Story:
 
 def with_plugin(host: Host) -> None:
     """Adds the package as it lies there."""
-    host.add(Path(str(files("talekeeper_memory"))))
+    host.add("memory")
