@@ -151,5 +151,5 @@ def _applied(variant: Variant) -> Generator[None]:
         for name, value in variant.replaced.items():
             stack.enter_context(patch.object(tokens, name, value))
         # The one without a cache.
-        stack.enter_context(patch.object(tokens, "_asked_word", getattr(tokens, "_asked_words")))  # noqa: B009
+        stack.enter_context(patch.object(tokens, "_asked_word", getattr(tokens, "_asked_words")))  # noqa: B009 -- private on purpose
         yield

@@ -13,11 +13,11 @@ import numpy as np
 
 from talekeeper.clock import Clock
 from talekeeper.context.outside import Outside
-from talekeeper.errors import BadReply, NoModel, NotFound, PluginError
+from talekeeper.errors import BadReply, NoModel
 from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, Provided, Slot, TimeLimits
 from talekeeper.plugins import Host
 from talekeeper.plugins.guard import Call
-from talekeeper.plugins.providers import EmbeddingProvider, Providers
+from talekeeper.plugins.providers import EmbeddingProvider, Providers, registered
 from talekeeper.story.vectors import WAY
 
 T = TypeVar("T")
@@ -115,16 +115,7 @@ def _register_local(providers: Providers) -> None:
 
 
 def _of_plugin(host: Host, plugin_id: str, name: str) -> EmbeddingProvider:
-    try:
-        plugin = host.roster().by_id.get(plugin_id)
-    except NotFound:
-        plugin = None
-    if plugin is None or not plugin.works:
-        reason = f"it is {plugin.state}: {plugin.reason}" if plugin else "it is not installed"
-        raise PluginError(reason, where=plugin_id, cure="enable it, or name another embedding provider")
-    found = host.functions(plugin).get(("providers", name))
-    if found is None or "embed" not in found:
-        raise PluginError(f"it has no embedding provider {name!r}", where=plugin_id, plugin=plugin_id)
+    found = registered(host, plugin_id, name, operation="embed", noun="embedding provider")
     models: Sequence[str] = found["models"]
     return EmbeddingProvider(
         f"{plugin_id}/{name}", found["version"], found["embed"], found.get("list_models", lambda: models)

@@ -11,10 +11,9 @@ from functools import partial
 from hashlib import blake2b
 from typing import TypeVar
 
-from talekeeper.errors import PluginError
 from talekeeper.plugins import Host
 from talekeeper.plugins.guard import Call
-from talekeeper.plugins.providers import VectorStore
+from talekeeper.plugins.providers import VectorStore, registered
 from talekeeper.story import Story
 
 T = TypeVar("T")
@@ -77,12 +76,6 @@ class Outside:
 
 
 def _store(host: Host, plugin_id: str, name: str) -> VectorStore:
-    plugin = host.roster().by_id.get(plugin_id)
-    if plugin is None or not plugin.works:
-        reason = f"it is {plugin.state}: {plugin.reason}" if plugin else "it is not installed"
-        raise PluginError(reason, where=plugin_id, cure="enable it, or name another vector store")
-    found = host.functions(plugin).get(("providers", name))
-    if found is None or "upsert" not in found:
-        raise PluginError(f"it has no vector store {name!r}", where=plugin_id, plugin=plugin_id)
+    found = registered(host, plugin_id, name, operation="upsert", noun="vector store")
     operations = {operation: found[operation] for operation in ("get", "upsert", "list", "remove", "prune")}
     return VectorStore(f"{plugin_id}/{name}", **operations)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from talekeeper.errors import ParameterError
+from talekeeper.errors import ParameterError, PluginError
+
+if TYPE_CHECKING:
+    from talekeeper.plugins.host import Host
 
 T = TypeVar("T")
 
@@ -122,3 +125,18 @@ def _check_functions(name: str, functions: Mapping[str, Any]) -> None:
     for label, function in functions.items():
         if not callable(function):
             raise ParameterError(f"{name}.{label}", f"it is {type(function).__name__}, not a function")
+
+
+def registered(host: Host, plugin_id: str, name: str, *, operation: str, noun: str) -> Mapping[str, Any]:
+    """What a plugin registered under the name of a provider that has this operation; raises `PluginError`.
+
+    `noun` says what is looked for: `vector store`.
+    """
+    plugin = host.roster().by_id.get(plugin_id)
+    if plugin is None or not plugin.works:
+        reason = f"it is {plugin.state}: {plugin.reason}" if plugin else "it is not installed"
+        raise PluginError(reason, where=plugin_id, cure=f"enable it, or name another {noun}")
+    found: Mapping[str, Any] | None = host.functions(plugin).get(("providers", name))
+    if found is None or operation not in found:
+        raise PluginError(f"it has no {noun} {name!r}", where=plugin_id, plugin=plugin_id)
+    return found
