@@ -52,8 +52,8 @@ def test_uses_are_counted_on_the_lineage(do: Do, services: Services, tell: Tell)
 
     def show(tx: Tx) -> None:
         shown = [("lore", "entries", "a"), ("lore", "entries", "b"), ("other", "entries", "a")]
-        services.story.told.show(S, Coordinate(0, 1), 1, shown, tx)
-        services.story.told.show(S, Coordinate(0, 3), 2, shown[:1], tx)
+        services.story.turn_log.show(S, Coordinate(0, 1), 1, shown, tx)
+        services.story.turn_log.show(S, Coordinate(0, 3), 2, shown[:1], tx)
 
     services.story.write(show, name="count")
     both = do(body)
@@ -77,6 +77,6 @@ def test_a_command_asks_models_and_is_counted_at_the_newest_turn(do: Do, service
         models = Models("file", {"narrator": Slot("narrator", url, model="m", network="loopback")})
         answer = run_command(replace(services, models=models), S, "lore/do", {})
 
-    (use,) = services.story.told.spent(S)
+    (use,) = services.story.turn_log.spent(S)
     assert answer == "Mara."
     assert replace(use, model="", prompt=0, completion=0, created="") == ModelUse("extract", "", 0, 0, 1, "lore")

@@ -58,11 +58,13 @@ def turn_over(story: Story, address: Address) -> None:
     head = story.session(address).head
 
     def told(tx: Tx) -> None:
-        story.told.show(address, head, 4, [("lore", "entries", "by-hand")], tx)
-        story.told.decide(address, head, 4, [("lore", "recalled", {"query": {"terms": ["bridge"]}})], tx)
+        story.turn_log.show(address, head, 4, [("lore", "entries", "by-hand")], tx)
+        story.turn_log.decide(address, head, 4, [("lore", "recalled", {"query": {"terms": ["bridge"]}})], tx)
 
     story.write(told, name="tell")
-    story.told.spend(address, [ModelUse("narrator", "m", 10, 2, 4), ModelUse("extract", "m", None, None, 4, "lore")])
+    story.turn_log.spend(
+        address, [ModelUse("narrator", "m", 10, 2, 4), ModelUse("extract", "m", None, None, 4, "lore")]
+    )
 
 
 def export(story: Story, *names: str) -> str:

@@ -40,12 +40,16 @@ def live_through_everything(story: Story, leases: Leases, address: Address, fact
     story.records.add(facts, scope, {"text": "y"}, dedupe="d")
     story.records.list(facts, scope, after="k")
     story.records.forget(facts, scope, "k")
-    story.write(lambda tx: story.told.show(address, Coordinate(0, 1), 1, [("memory", "facts", "k")], tx), name="show")
-    story.write(lambda tx: story.told.decide(address, Coordinate(0, 1), 1, [("memory", "r", {})], tx), name="decide")
-    story.told.spend(address, [ModelUse("narrator", "m", 1, 1, 1)])
-    story.told.spent(address, turn=1)
-    story.told.uses(address, "memory", "facts")
-    story.told.decisions(address, 1)
+    story.write(
+        lambda tx: story.turn_log.show(address, Coordinate(0, 1), 1, [("memory", "facts", "k")], tx), name="show"
+    )
+    story.write(
+        lambda tx: story.turn_log.decide(address, Coordinate(0, 1), 1, [("memory", "r", {})], tx), name="decide"
+    )
+    story.turn_log.spend(address, [ModelUse("narrator", "m", 1, 1, 1)])
+    story.turn_log.spent(address, turn=1)
+    story.turn_log.uses(address, "memory", "facts")
+    story.turn_log.decisions(address, 1)
     story.hide(address, messages[0].id)
     story.delete(address, messages[0].id)
     story.purge(address, [messages[0].id])

@@ -15,9 +15,9 @@ from talekeeper.errors import (
     TalekeeperError,
 )
 from talekeeper.story import Draft, Story
-from talekeeper.story.told import Told
+from talekeeper.story.turn_log import TurnLog
 from talekeeper.testing import ScriptedServer, Step, call_tool, fail, overflow, raw, say, stop_short
-from talekeeper.turn import asking, decisions, narrator, segments
+from talekeeper.turn import decisions, narrator, segments, tool_loop
 from talekeeper.turn.jobs import JobRunner
 
 Stage = Any
@@ -33,14 +33,14 @@ def raising(*_: Any, **__: Any) -> Any:
 PLACES: list[tuple[Any, str]] = [
     (narrator, "assemble"),
     (segments, "_source"),
-    (asking.Asking, "narrate"),
-    (asking.Asking, "_count"),
+    (tool_loop.ToolLoop, "narrate"),
+    (tool_loop.ToolLoop, "_count"),
     (narrator, "commit"),
     (Story, "answer"),
     (Pending, "commit"),
-    (Told, "show"),
-    (Told, "decide"),
-    (Told, "spend"),
+    (TurnLog, "show"),
+    (TurnLog, "decide"),
+    (TurnLog, "spend"),
     (JobRunner, "enqueue"),
 ]
 

@@ -181,7 +181,7 @@ def test_the_session_names_the_slot_that_speaks_and_usage_says_which(stage: Stag
 
     stage.narrator([say("x")], name="other", model="big").turn(stage.address, "Two.")
 
-    assert [(use.slot, use.model, use.turn) for use in stage.story.told.spent(stage.address)] == [
+    assert [(use.slot, use.model, use.turn) for use in stage.story.turn_log.spent(stage.address)] == [
         ("narrator", "m", 1),
         ("other", "big", 2),
     ]
@@ -219,7 +219,7 @@ def test_usage_is_kept_and_summed(stage: Stage) -> None:
 
     result = stage.narrator(script).turn(stage.address, "Go.")
 
-    spent = stage.story.told.spent(stage.address, turn=1)
+    spent = stage.story.turn_log.spent(stage.address, turn=1)
     assert result.usage is not None
     assert result.usage.prompt == sum(use.prompt for use in spent)
     assert [use.plugin for use in spent] == ["", ""]
@@ -229,9 +229,9 @@ def test_what_was_shown_is_used_where_the_narration_stands(recalling: Stage) -> 
     recalling.fact("memo", "lamp", "The lamp is cracked.")
 
     recalling.play("One.", "Two.")
-    uses = recalling.story.told.uses(recalling.address, "memo", "facts")
+    uses = recalling.story.turn_log.uses(recalling.address, "memo", "facts")
     recalling.story.undo(recalling.address)
-    before = recalling.story.told.uses(recalling.address, "memo", "facts")
+    before = recalling.story.turn_log.uses(recalling.address, "memo", "facts")
 
     assert (uses["lamp"].count, uses["lamp"].last_turn) == (2, 2)
     assert (before["lamp"].count, before["lamp"].last_turn) == (1, 1)

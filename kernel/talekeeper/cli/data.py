@@ -12,11 +12,11 @@ from typing import Any
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.asking import ask_once
+from talekeeper.cli.confirm import ask_once
 from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, named, open_ended, whole_value
 from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.present import record_json, show_record
 from talekeeper.cli.records import place_of
-from talekeeper.cli.told import record_json, show_record
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Record

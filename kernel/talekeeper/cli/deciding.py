@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from talekeeper.cli import screen
-from talekeeper.cli.told import place
+from talekeeper.cli.present import place
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Decision, scope_of

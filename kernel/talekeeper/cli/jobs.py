@@ -11,7 +11,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.cli.told import place
+from talekeeper.cli.present import place
 from talekeeper.cli.tree import last_session_argument, session_argument
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState

@@ -11,7 +11,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.cli.told import message_json
+from talekeeper.cli.present import message_json
 from talekeeper.errors import InputError, TalekeeperError
 from talekeeper.story import Session
 from talekeeper.story.names import check_name

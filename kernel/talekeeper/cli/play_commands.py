@@ -12,8 +12,8 @@ from talekeeper.cli.answers import show_answer
 from talekeeper.cli.deciding import decision_json, excerpt, show_decided
 from talekeeper.cli.pick import place_of
 from talekeeper.cli.play_game import Game
+from talekeeper.cli.present import message_json, place, show_message
 from talekeeper.cli.recall import dry_json, show_dry
-from talekeeper.cli.told import message_json, place, show_message
 from talekeeper.cli.usage import show_usage, usage_rows
 from talekeeper.context.memory_search import ask
 from talekeeper.context.question import question
@@ -181,7 +181,7 @@ def _search(game: Game, words: str) -> None:
 
 
 def _usage(game: Game, _: str) -> None:
-    rows = usage_rows(game.home.story.told.spent(game.address))
+    rows = usage_rows(game.home.story.turn_log.spent(game.address))
     game.stage.tell("usage", {"usage": rows}, lambda: show_usage(rows))
 
 

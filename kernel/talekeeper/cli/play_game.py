@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from talekeeper.cli import screen
 from talekeeper.cli.play_lines import Interrupt, Lines, interruptible
 from talekeeper.cli.play_stage import Stage
-from talekeeper.cli.told import message_json, place
+from talekeeper.cli.present import message_json, place
 from talekeeper.errors import Cancelled, NoModel, TalekeeperError
 from talekeeper.story import Address, Message, Session
 from talekeeper.turn import Approval, TurnResult

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.asking import ask_twice
+from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import message_of, session_of, turns_of
-from talekeeper.cli.told import message_json, session_facts, session_json, show_message, tell
+from talekeeper.cli.present import message_json, session_facts, session_json, show_message, tell
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
 from talekeeper.errors import ParameterError

@@ -10,7 +10,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import place_of, session_of
-from talekeeper.cli.told import place, tell
+from talekeeper.cli.present import place, tell
 from talekeeper.story import Session
 
 if TYPE_CHECKING:

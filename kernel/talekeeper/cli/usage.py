@@ -28,7 +28,7 @@ def command(options: Common, /, name: str | None) -> None:
         rows = [
             {"session": session.id, **row}
             for session in chosen
-            for row in usage_rows(home.story.told.spent(session.address))
+            for row in usage_rows(home.story.turn_log.spent(session.address))
         ]
     if options.as_json:
         screen.emit({"workspace": options.workspace, "usage": rows})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.asking import ask_twice
+from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.told import tell
+from talekeeper.cli.present import tell
 from talekeeper.errors import NotFound
 from talekeeper.story import Workspace
 

@@ -19,7 +19,7 @@ _LOST = "a found passage is not in the store; run talekeeper doctor --index"
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SearchRequest:
     """One question on its way: the snapshot, who is asked, and `shown`, the messages the prompt has already."""
 
     services: Services
@@ -33,20 +33,20 @@ class Asking:
     explain: bool = False
 
 
-def answer(asking: Asking, ranking: Ranking) -> Answer:
+def answer(request: SearchRequest, ranking: Ranking) -> Answer:
     """The answer with everything that has to be said beside the results."""
-    hits = _hits(asking, ranking.hits)
-    pending = asking.services.story.indexing(asking.session.workspace, tx=asking.tx)
-    reached = [one.namespace for one in asking.sources.namespaces]
-    faults = [_LOST if len(hits) < len(ranking.hits) else "", _by_words(asking.meant, ranking)]
+    hits = _hits(request, ranking.hits)
+    pending = request.services.story.indexing(request.session.workspace, tx=request.tx)
+    reached = [one.namespace for one in request.sources.namespaces]
+    faults = [_LOST if len(hits) < len(ranking.hits) else "", _by_words(request.meant, ranking)]
     return Answer(
         results=tuple(hits),
         searched=ranking.searched,
         mode="hybrid" if ranking.compared else "lexical",
         degraded="; ".join(fault for fault in faults if fault),
-        unavailable=asking.sources.unavailable,
+        unavailable=request.sources.unavailable,
         indexing=tuple(one.path for one in reached if (one.plugin, one.name) in pending),
-        hint="" if hits else _hint(asking, ranking),
+        hint="" if hits else _hint(request, ranking),
     )
 
 
@@ -63,51 +63,51 @@ def _by_words(meant: Asked | None, ranking: Ranking) -> str:
     return f"{which} were searched by words alone; talekeeper index rebuild embeds them"
 
 
-def _hits(asking: Asking, ranked: tuple[Ranked, ...]) -> list[Hit]:
-    address, tx = asking.session.address, asking.tx
+def _hits(request: SearchRequest, ranked: tuple[Ranked, ...]) -> list[Hit]:
+    address, tx = request.session.address, request.tx
     ids = [one.key for one in ranked if one.kind is Kind.MESSAGE]
-    messages = asking.services.story.messages_by_id(address, ids, tx=tx)
-    searched = {(one.namespace.plugin, one.namespace.name): one for one in asking.sources.namespaces}
+    messages = request.services.story.messages_by_id(address, ids, tx=tx)
+    searched = {(one.namespace.plugin, one.namespace.name): one for one in request.sources.namespaces}
     hits: list[Hit] = []
     for one in ranked:
         if one.kind is Kind.MESSAGE:
             message = messages.get(one.key)
             if message is not None:
-                hits.append(_of_message(asking, one, message))
+                hits.append(_of_message(request, one, message))
         else:
             found = searched[one.plugin, one.namespace]
-            record = asking.services.story.records.get(found.namespace, found.scope, one.key, at=asking.at, tx=tx)
+            record = request.services.story.records.get(found.namespace, found.scope, one.key, at=request.at, tx=tx)
             if record is not None:
-                hits.append(_of_record(asking, one, found, record))
+                hits.append(_of_record(request, one, found, record))
     return hits
 
 
-def _of_message(asking: Asking, one: Ranked, message: Message) -> Hit:
+def _of_message(request: SearchRequest, one: Ranked, message: Message) -> Hit:
     return Hit(
         source=MESSAGES,
         id=message.id,
         turn=message.turn,
-        text=_excerpt(message.text, asking.asked),
+        text=_excerpt(message.text, request.asked),
         score=one.score,
         matched=one.matched,
         time=message.time or "",
         speaker=message.speaker,
         near=one.near,
         also=_also(one),
-        in_prompt=message.id in asking.shown,
+        in_prompt=message.id in request.shown,
         why=one.explanation,
-        closeness=one.closeness if asking.explain else None,
+        closeness=one.closeness if request.explain else None,
     )
 
 
-def _of_record(asking: Asking, one: Ranked, found: Searchable, record: Record) -> Hit:
+def _of_record(request: SearchRequest, one: Ranked, found: Searchable, record: Record) -> Hit:
     search, value = found.search, record.value
     covers = record.turn_from not in {record.turn, -1}
     return Hit(
         source=found.label,
         id=record.key,
         turn=_known(record.turn),
-        text=_excerpt("\n".join(text for name in search.text if (text := text_of(value, name))), asking.asked),
+        text=_excerpt("\n".join(text for name in search.text if (text := text_of(value, name))), request.asked),
         score=one.score,
         matched=one.matched,
         plugin=one.plugin,
@@ -119,7 +119,7 @@ def _of_record(asking: Asking, one: Ranked, found: Searchable, record: Record) -
         authority=text_of(value, "authority"),
         also=_also(one),
         why=one.explanation,
-        closeness=one.closeness if asking.explain else None,
+        closeness=one.closeness if request.explain else None,
     )
 
 
@@ -141,12 +141,12 @@ def _excerpt(text: str, asked: Question) -> str:
     return excerpt(text, " ".join(asked.texts))
 
 
-def _hint(asking: Asking, ranking: Ranking) -> str:
-    asked = asking.asked
+def _hint(request: SearchRequest, ranking: Ranking) -> str:
+    asked = request.asked
     if not any(query_terms(text) for text in asked.texts):
         return "the query has no words; name people, places and things"
     bounded = asked.turn_from is not None or asked.turn_to is not None
-    if asking.sources.unavailable and not asking.sources.messages and not asking.sources.namespaces:
+    if request.sources.unavailable and not request.sources.messages and not request.sources.namespaces:
         return "none of these sources can be searched"
     if not ranking.searched:
         return "nothing lies between these turns" if bounded else "there is nothing to search here yet"

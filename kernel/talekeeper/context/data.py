@@ -65,7 +65,7 @@ class NamespaceRecords:
         """The records that turns of the lineage have shown."""
         self._bound.life.check()
         bound, namespace = self._bound, self._namespace
-        told = bound.services.story.told
+        told = bound.services.story.turn_log
         found = told.uses(bound.session.address, namespace.plugin, namespace.name, at=bound.at)
         return {key: Use(use.count, use.last_turn) for key, use in found.items()}
 

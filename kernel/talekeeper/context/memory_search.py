@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
-from talekeeper.context.answering import Asking, answer
+from talekeeper.context.answering import SearchRequest, answer
 from talekeeper.context.question import PARAMETERS, Question, question
 from talekeeper.context.resolve import Sources, part_scopes, resolve
 from talekeeper.context.semantics import Asked
@@ -92,8 +92,8 @@ def ask(
             explain=explain,
             meaning=meaning(services, tx, meant),
         )
-        asking = Asking(services, tx, session, at, asked, sources, shown, meant, explain)
-        return answer(asking, services.index.search(tx, query)), sources
+        request = SearchRequest(services, tx, session, at, asked, sources, shown, meant, explain)
+        return answer(request, services.index.search(tx, query)), sources
 
     started = time.monotonic()
     found, sources = by_meaning(services, asked.texts, lambda meant: services.story.read(lambda tx: read(tx, meant)))

@@ -112,7 +112,7 @@ class CallModels:
         bound = self._bound
         use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.manifest.id)
         try:
-            bound.services.story.told.spend(bound.session.address, [use])
+            bound.services.story.turn_log.spend(bound.session.address, [use])
         except StoreError as error:
             # The answer is there and worth more than its count.
             _log.warning("what the model %s used was not counted: %s", slot, error)

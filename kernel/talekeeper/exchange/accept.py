@@ -16,7 +16,7 @@ from talekeeper.text import digest
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ReadDraft:
     """A draft and the line it stood on; `turn` is the one it has in a session that begins with this file."""
 
     line: int
@@ -63,18 +63,18 @@ class Acceptance:
     _rehearsed: dict[str, dict[int, int]] = field(default_factory=dict[str, dict[int, int]])
     """What a dry run has passed: session → digest of the ref → digest of the text."""
 
-    def take(self, name: str, batch: Sequence[Waiting]) -> None:
+    def take(self, name: str, batch: Sequence[ReadDraft]) -> None:
         """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
         address = Address(self.options.workspace, name)
-        there = self.story.messages_by_ref(address, [ref for waiting in batch for ref in waiting.refs])
+        there = self.story.messages_by_ref(address, [ref for one in batch for ref in one.refs])
         known: dict[str | None, int] = {ref: digest(message.text) for ref, message in there.items()}
-        for waiting in batch:
-            if stands := [there[ref].coordinate for ref in waiting.refs if ref in there]:
+        for one in batch:
+            if stands := [there[ref].coordinate for ref in one.refs if ref in there]:
                 self._reached[name] = stands
         known.update(self._rehearsed_of(name, batch))
         unseen = self._unseen(batch, known)
         begun_here = self._begun_here.setdefault(name, self._begins_here(address, batch[0], known))
-        drafts = [waiting.numbered() if begun_here else waiting.draft for waiting in unseen]
+        drafts = [one.numbered() if begun_here else one.draft for one in unseen]
         try:
             self._none_rehearsed_otherwise(name, unseen)
             made, new, moved = (
@@ -90,27 +90,25 @@ class Acceptance:
         if moved:
             self.notes.take("the session stood before the file's last message and went on behind it", unseen[0].line)
         # What was new to this batch and is not new to the story came with an import that runs beside this one.
-        expected = sum(ref not in known for waiting in unseen for ref in waiting.refs)
+        expected = sum(ref not in known for one in unseen for ref in one.refs)
         count.already_there += len(known) + max(0, expected - new)
         if self.options.dry_run:
             passed = self._rehearsed.setdefault(name, {})
-            passed.update((digest(ref), text) for waiting in batch for ref, text in waiting.named)
+            passed.update((digest(ref), text) for one in batch for ref, text in one.named)
 
-    def _rehearsed_of(self, name: str, batch: Sequence[Waiting]) -> dict[str, int]:
+    def _rehearsed_of(self, name: str, batch: Sequence[ReadDraft]) -> dict[str, int]:
         """The messages of a batch that stood in the file before: a dry run does not find them in the story."""
         passed = self._rehearsed.get(name, {})
-        return {
-            ref: passed[digest(ref)] for waiting in batch for ref in waiting.refs if passed and digest(ref) in passed
-        }
+        return {ref: passed[digest(ref)] for one in batch for ref in one.refs if passed and digest(ref) in passed}
 
-    def _none_rehearsed_otherwise(self, name: str, batch: Sequence[Waiting]) -> None:
+    def _none_rehearsed_otherwise(self, name: str, batch: Sequence[ReadDraft]) -> None:
         passed = self._rehearsed.get(name, {})
-        for waiting in batch if passed else ():
-            for ref, text in waiting.named:
+        for one in batch if passed else ():
+            for ref, text in one.named:
                 if passed.get(digest(ref), text) != text:
                     raise Conflict(f"the message {ref!r} is already there with another text", ref=ref)
 
-    def _begins_here(self, address: Address, first: Waiting, known: Mapping[str | None, int]) -> bool:
+    def _begins_here(self, address: Address, first: ReadDraft, known: Mapping[str | None, int]) -> bool:
         """Whether the session is new, or begins with an earlier import of this file; else its own turns go on."""
         if known.keys() & first.refs:
             return True
@@ -162,23 +160,23 @@ class Acceptance:
             return True
         return False
 
-    def _unseen(self, batch: Sequence[Waiting], known: Mapping[str | None, int]) -> list[Waiting]:
+    def _unseen(self, batch: Sequence[ReadDraft], known: Mapping[str | None, int]) -> list[ReadDraft]:
         """Leaves out what is there as it is in the file, before its terms are counted for nothing.
 
         Where a message has other takes in the file than in the story, the story keeps those it has.
         """
-        unseen: list[Waiting] = []
-        for waiting in batch:
-            there = known.keys() & waiting.refs
-            if there and len(there) < len(waiting.refs):
-                self.notes.take("a take that was not there at the last import is left out", waiting.line)
-            text = digest(waiting.draft.text)
-            if not there or known.get(waiting.draft.ref, text) != text:
-                unseen.append(waiting)
+        unseen: list[ReadDraft] = []
+        for one in batch:
+            there = known.keys() & one.refs
+            if there and len(there) < len(one.refs):
+                self.notes.take("a take that was not there at the last import is left out", one.line)
+            text = digest(one.draft.text)
+            if not there or known.get(one.draft.ref, text) != text:
+                unseen.append(one)
         return unseen
 
     def _refuse(
-        self, name: str, batch: Sequence[Waiting], fault: Conflict, known: Mapping[str | None, int]
+        self, name: str, batch: Sequence[ReadDraft], fault: Conflict, known: Mapping[str | None, int]
     ) -> NoReturn:
         """Keeps what stands before the message that does not fit, then names its line."""
         place = _misfit(batch, fault.data.get("ref"), known)
@@ -190,11 +188,11 @@ class Acceptance:
         raise ImportFileError(self.source.name, batch[place].line, fault.what, cure=cure) from fault
 
 
-def _misfit(batch: Sequence[Waiting], ref: object, known: Mapping[str | None, int]) -> int | None:
+def _misfit(batch: Sequence[ReadDraft], ref: object, known: Mapping[str | None, int]) -> int | None:
     """The first place in a batch where `ref` comes with another text than the one that was there first."""
     first = known.get(ref) if isinstance(ref, str) else None
-    for place, waiting in enumerate(batch):
-        for name, text in waiting.named:
+    for place, one in enumerate(batch):
+        for name, text in one.named:
             if name == ref and first not in (None, text):
                 return place
             if name == ref:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange.accept import Acceptance, Waiting
+from talekeeper.exchange.accept import Acceptance, ReadDraft
 from talekeeper.exchange.detect import READERS
 from talekeeper.exchange.entry import Entry, Notes
 from talekeeper.exchange.lines import Source
@@ -45,7 +45,7 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     try:
         for entry in _until_fault(reader(source, notes, options.player), report):
             session = options.session or entry.session or _file_session(source, entry.line)
-            batches.add(session, Waiting(entry.line, entry.draft, turns.of(entry)))
+            batches.add(session, ReadDraft(entry.line, entry.draft, turns.of(entry)))
             progress(entry.end)
         batches.flush()
     except ImportFileError as fault:
@@ -72,18 +72,18 @@ class _Batches:
 
     def __init__(self, acceptance: Acceptance) -> None:
         self._acceptance = acceptance
-        self._waiting: dict[str, list[Waiting]] = {}
+        self._unwritten: dict[str, list[ReadDraft]] = {}
         self._messages = self._characters = 0
 
-    def add(self, session: str, waiting: Waiting) -> None:
-        self._waiting.setdefault(session, []).append(waiting)
-        self._messages += 1 + len(waiting.draft.takes)
-        self._characters += len(waiting.draft.text) + sum(len(take.text) for take in waiting.draft.takes)
+    def add(self, session: str, read: ReadDraft) -> None:
+        self._unwritten.setdefault(session, []).append(read)
+        self._messages += 1 + len(read.draft.takes)
+        self._characters += len(read.draft.text) + sum(len(take.text) for take in read.draft.takes)
         if self._messages >= _BATCH_MESSAGES or self._characters >= _BATCH_CHARACTERS:
             self.flush()
 
     def flush(self) -> None:
-        waiting, self._waiting = self._waiting, {}
+        waiting, self._unwritten = self._unwritten, {}
         self._messages = self._characters = 0
         for session, batch in waiting.items():
             self._acceptance.take(session, batch)

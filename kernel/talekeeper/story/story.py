@@ -32,7 +32,7 @@ from talekeeper.story.names import check_line, check_name
 from talekeeper.story.passages import message_texts
 from talekeeper.story.records import Records
 from talekeeper.story.tended import Tended
-from talekeeper.story.told import Told
+from talekeeper.story.turn_log import TurnLog
 from talekeeper.story.vectors import Vectors
 from talekeeper.story.views import (
     Address,
@@ -62,7 +62,7 @@ class Story(Tended):
         super().__init__(Core(db, index, clock, ids))
         self.records = Records(self._core)
         self.jobs = Jobs(self._core)
-        self.told = Told(self._core)
+        self.turn_log = TurnLog(self._core)
         self.vectors = Vectors(self._core)
 
     def write(self, fn: Callable[[Tx], T], *, name: str) -> T:

@@ -18,7 +18,7 @@ Enqueue = Callable[[Tx, Session, Message, Sequence[Message]], tuple[Job, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NarratedTurn:
     """A narration with everything that belongs to it; `before` are messages of the turn that came before the player's.
 
     With `anew` it is another take of the newest turn, and the head goes to it if it still stands where it stood.
@@ -35,16 +35,16 @@ class Told:
     anew: bool = False
 
 
-def commit(told: Told, lease: Lease, enqueue: Enqueue) -> TurnResult:
+def commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue) -> TurnResult:
     """The narration under its player message, wherever the head is now, and what came of the turn."""
-    scene = told.scene
-    result = scene.services.story.write(lambda tx: _commit(told, lease, enqueue, tx), name="commit a turn")
+    scene = narrated.scene
+    result = scene.services.story.write(lambda tx: _commit(narrated, lease, enqueue, tx), name="commit a turn")
     scene.tell(
         "turn.committed",
         message=result.narration.id,
         calls=len(result.calls),
         jobs=len(result.jobs),
-        uses=len(told.prompt.uses),
+        uses=len(narrated.prompt.uses),
     )
     return result
 
@@ -60,27 +60,27 @@ def written(story: Story, address: Address, draft: Draft, lease: Lease, enqueue:
     return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
 
 
-def _commit(told: Told, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
-    scene, story = told.scene, told.scene.services.story
+def _commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
+    scene, story = narrated.scene, narrated.scene.services.story
     lease.check(tx)
-    narration = _answer(told, tx)
+    narration = _answer(narrated, tx)
     at = narration.coordinate
-    faults = told.pending.commit(tx, at)
-    story.told.show(scene.address, at, scene.number, told.prompt.uses, tx)
-    decided = [(one.plugin, one.segment, one.document) for one in _with(told.prompt.decided, faults)]
-    decisions = story.told.decide(scene.address, at, scene.number, decided, tx)
-    story.told.spend(scene.address, told.used, tx=tx)
-    asked = (*told.before, *([scene.player] if scene.player else []))
+    faults = narrated.pending.commit(tx, at)
+    story.turn_log.show(scene.address, at, scene.number, narrated.prompt.uses, tx)
+    decided = [(one.plugin, one.segment, one.document) for one in _with(narrated.prompt.decided, faults)]
+    decisions = story.turn_log.decide(scene.address, at, scene.number, decided, tx)
+    story.turn_log.spend(scene.address, narrated.used, tx=tx)
+    asked = (*narrated.before, *([scene.player] if scene.player else []))
     jobs = enqueue(tx, scene.session, narration, asked)
-    return TurnResult((*asked, narration), told.usage, tuple(told.calls), tuple(decisions), jobs)
+    return TurnResult((*asked, narration), narrated.usage, tuple(narrated.calls), tuple(decisions), jobs)
 
 
-def _answer(told: Told, tx: Tx) -> Message:
-    scene, story = told.scene, told.scene.services.story
-    if told.anew and story.session(scene.address, tx=tx).head == scene.session.head:
+def _answer(narrated: NarratedTurn, tx: Tx) -> Message:
+    scene, story = narrated.scene, narrated.scene.services.story
+    if narrated.anew and story.session(scene.address, tx=tx).head == scene.session.head:
         story.go(scene.address, scene.at, tx=tx)
     kind = "narration" if scene.player else "continue"
-    draft = Draft("narrator", told.text, kind=kind, turn=scene.number, origin="generated")
+    draft = Draft("narrator", narrated.text, kind=kind, turn=scene.number, origin="generated")
     (narration,) = story.answer(scene.address, scene.at, [draft], tx=tx)
     return narration
 

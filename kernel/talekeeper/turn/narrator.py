@@ -21,13 +21,13 @@ from talekeeper.trace import Trace
 from talekeeper.turn import limits
 from talekeeper.turn.accepting import Accepted, accept, anew, asked
 from talekeeper.turn.actions import Actions
-from talekeeper.turn.asking import Asking, OnText
-from talekeeper.turn.committing import Enqueue, Told, commit, written
+from talekeeper.turn.committing import Enqueue, NarratedTurn, commit, written
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset
 from talekeeper.turn.prompt import Prompt, assemble
 from talekeeper.turn.results import Dry, TurnResult
 from talekeeper.turn.scene import Scene
+from talekeeper.turn.tool_loop import OnText, ToolLoop
 from talekeeper.turn.tools import Approve, Toolbox, offers
 from talekeeper.turn.voice import voice
 
@@ -164,7 +164,7 @@ class Narrator:
         self._tidy(scene)
         return result
 
-    def _narrated(self, scene: Scene, on_text: OnText | None, approve: Approve | None) -> Told:
+    def _narrated(self, scene: Scene, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
         pending = Pending(self._services.story, scene.address, scene.at)
         beside = _beside(scene)
         prompt = assemble(scene, pending, beside=beside)
@@ -175,11 +175,11 @@ class Narrator:
             return assemble(scene, pending, beside=beside, share=limits.SHRINK)
 
         tools = scene.slot is not None and scene.slot.tools and scene.slot not in self._without_tools
-        asking = Asking(scene, self._model(scene.slot_name), toolbox, shrink, on_text, by_schema=not tools)
-        text = asking.narrate()
-        if asking.by_schema and tools and scene.slot:
+        loop = ToolLoop(scene, self._model(scene.slot_name), toolbox, shrink, on_text, by_schema=not tools)
+        text = loop.narrate()
+        if loop.by_schema and tools and scene.slot:
             self._without_tools.append(scene.slot)
-        return Told(scene, toolbox.prompt, text, pending, asking.usage, asking.used, toolbox.done)
+        return NarratedTurn(scene, toolbox.prompt, text, pending, loop.usage, loop.used, toolbox.done)
 
     def _model(self, name: str) -> ChatModel:
         """Kept from turn to turn: where the slot names no model, its client asks the endpoint for one, once."""

@@ -15,7 +15,7 @@ def decisions(story: Story, address: Address, turn: int, *, decision: str = "", 
     def on_lineage(place: Coordinate) -> bool:
         return story.on_lineage(address, place)
 
-    found = [one for one in story.told.decisions(address, turn) if every or on_lineage(one.coordinate)]
+    found = [one for one in story.turn_log.decisions(address, turn) if every or on_lineage(one.coordinate)]
     if decision:
         found = [one for one in found if one.id == decision]
     if not found:

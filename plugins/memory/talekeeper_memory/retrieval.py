@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from talekeeper.api import Authority, Considered, Json, Line, PluginContext, Recalled, Record, TurnView
 
-from talekeeper_memory.asking import Asked, asked
 from talekeeper_memory.differences import differ
 from talekeeper_memory.extraction import known_names
 from talekeeper_memory.pages import every
 from talekeeper_memory.people import Card, cards
 from talekeeper_memory.ranking import Question, Scored, floor_of, mix_of, ranked
+from talekeeper_memory.recall_query import RecallQuery, recall_query
 from talekeeper_memory.summary import is_eligible
 
 _TOLD = 30
@@ -39,7 +39,7 @@ def memories(ctx: PluginContext, turn: TurnView) -> Recalled:
     if not held:
         return Recalled(())
     known = cards(ctx)
-    question = asked(ctx, turn, known)
+    question = recall_query(ctx, turn, known)
     scored = _scored(ctx, question, len(held))
     choice = _Choice(ctx.settings["memories_shown"])
     _take_pins(choice, held, {one.key: one for one in scored})
@@ -48,7 +48,7 @@ def memories(ctx: PluginContext, turn: TurnView) -> Recalled:
     return Recalled(lines, tuple(choice.said), _query(ctx, question))
 
 
-def _scored(ctx: PluginContext, question: Asked, total: int) -> list[Scored]:
+def _scored(ctx: PluginContext, question: RecallQuery, total: int) -> list[Scored]:
     action, scene = (_question(ctx, text) for text in (question.action, question.scene))
     return ranked(action, scene, total, mix_of(ctx.settings))
 
@@ -145,7 +145,7 @@ def _authority(record: Record) -> Authority:
     return authority
 
 
-def _query(ctx: PluginContext, question: Asked) -> dict[str, Json]:
+def _query(ctx: PluginContext, question: RecallQuery) -> dict[str, Json]:
     return {
         "action": question.action,
         "scene": question.scene,

@@ -45,7 +45,7 @@ def test_an_answer_its_usage_and_its_events(start: Start, models_at: ModelsAt) -
 
     assert told == {"text": "Mara.", "value": {}}
     assert [message["content"] for message in server.chats[0].body["messages"]] == ["Be short.", "Who?"]
-    (use,) = home.story.told.spent(home.address())
+    (use,) = home.story.turn_log.spent(home.address())
     assert replace(use, prompt=1, completion=1, created="") == ModelUse("extract", use.model, 1, 1, 1, "notes")
     assert use.prompt
     home.trace.flush()
@@ -62,7 +62,7 @@ def test_a_structured_answer_is_asked_for_once_more(start: Start, models_at: Mod
 
     assert told["value"] == {"who": "Mara"}
     assert server.chats[1].body["max_tokens"] == 50
-    uses = home.story.told.spent(home.address())
+    uses = home.story.turn_log.spent(home.address())
     assert len(uses) == 1
     assert uses[0].completion > 3
 
@@ -77,7 +77,7 @@ def test_an_answer_in_pieces(start: Start, models_at: ModelsAt) -> None:
 
     assert "".join(pieces) == "Mara and Aldric."
     assert len(pieces) > 1
-    assert len(home.story.told.spent(home.address())) == 1
+    assert len(home.story.turn_log.spent(home.address())) == 1
 
 
 FAILURES: dict[str, Sequence[Step]] = {
@@ -99,7 +99,7 @@ def test_a_model_that_fails_is_no_fault_of_the_plugin(start: Start, models_at: M
 
     assert [(job.state, job.attempts) for job in ended] == [("failed", 1)] * 4
     assert home.host.guard.suspended("notes") == ""
-    assert len(home.story.told.spent(home.address())) == (4 if kind == "rubbish" else 0)
+    assert len(home.story.turn_log.spent(home.address())) == (4 if kind == "rubbish" else 0)
 
 
 def test_an_endpoint_that_says_when_is_asked_again_then(start: Start, models_at: ModelsAt, clock: Any) -> None:

@@ -25,7 +25,7 @@ _REFUSED = frozenset({400, 404, 422, 500, 501})
 
 
 @dataclass(slots=True)
-class Asking:
+class ToolLoop:
     """One turn's talk with the model. `shrink` gives a shorter prompt, once the endpoint said that one is too long."""
 
     scene: Scene

@@ -15,7 +15,7 @@ from talekeeper.story.lineage import line_to
 from talekeeper.story.views import Address, Coordinate, Decision, ModelUse, RecordUse
 
 
-class Told:
+class TurnLog:
     """The part of the store that the turn and the job runner write."""
 
     def __init__(self, core: Core) -> None:

@@ -14,14 +14,14 @@ _LOOK_BACK = 12  # messages to find the newest narration in
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecallQuery:
     """`action` is empty in a turn that goes on by itself, `scene` before the story has begun."""
 
     action: str
     scene: str
 
 
-def asked(ctx: PluginContext, turn: TurnView, known: Sequence[Card]) -> Asked:
+def recall_query(ctx: PluginContext, turn: TurnView, known: Sequence[Card]) -> RecallQuery:
     """Both texts, each within its part of the tokens; `known` are the enabled cards."""
     settings = ctx.settings
     message = turn.player_message
@@ -29,7 +29,7 @@ def asked(ctx: PluginContext, turn: TurnView, known: Sequence[Card]) -> Asked:
     narration = _newest_narration(ctx, turn)
     end = last_tokens(one_line(narration.text), settings["narration_tokens"]) if narration else ""
     here = first_tokens(_here(ctx, end, known), settings["scene_tokens"])
-    return Asked(action, "\n".join(part for part in (here, end) if part))
+    return RecallQuery(action, "\n".join(part for part in (here, end) if part))
 
 
 def _here(ctx: PluginContext, narration: str, known: Sequence[Card]) -> str:
