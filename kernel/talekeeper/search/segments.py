@@ -6,7 +6,7 @@ transaction that looks whether it still holds: most of the work is done while no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,12 @@ SELECT tail.doc, slot, branch, depth, turn, revision, source, length, flags, ter
 FROM tail JOIN doc ON doc.part = tail.part AND doc.doc = tail.doc
 WHERE tail.part = ? AND tail.doc < ? ORDER BY tail.doc
 """
+
+_FROM = "SELECT term, data FROM posting WHERE segment = ? AND term >= ?"
+_FURTHER = "SELECT term FROM posting WHERE segment = ? AND term >= ? ORDER BY term LIMIT 1 OFFSET ?"
+_AT_ONCE = 2_000  # postings of each segment that a merge reads at once
+
+_Row = tuple[str, int, int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +165,35 @@ def _combined_postings(
     tx: Tx, old: Sequence[Segment], moved: Positions, n: int
 ) -> tuple[Sequence[str], Sequence[bytes]]:
     """`moved` maps the passages of all old segments to their new local ids, -1 for the dead."""
-    rows: list[tuple[str, int, int, bytes]] = [
-        (term, start, segment.n, data)
-        for segment, start in zip(old, np.cumsum([0, *(one.n for one in old)]).tolist(), strict=False)
-        for term, data in tx.rows("SELECT term, data FROM posting WHERE segment = ?", (segment.id,))
-    ]
+    terms: list[str] = []
+    blobs: list[bytes] = []
+    for rows in _stretches(tx, old):
+        more_terms, more_blobs = _merged(rows, moved, n)
+        terms += more_terms
+        blobs += more_blobs
+    return terms, blobs
+
+
+def _stretches(tx: Tx, old: Sequence[Segment]) -> Iterator[list[_Row]]:
+    """The postings of all segments from term to term; one read of all would be 80 MB of small objects for the largest.
+
+    Each with its term, where its segment's passages begin among those of all, and how many these are.
+    """
+    firsts = np.cumsum([0, *(one.n for one in old)]).tolist()
+    start: str | None = ""
+    while start is not None:
+        ends = [row[0] for one in old if (row := tx.one(_FURTHER, (one.id, start, _AT_ONCE))) is not None]
+        end = min(ends, default=None)
+        sql, bounds = (_FROM, (start,)) if end is None else (f"{_FROM} AND term < ?", (start, end))
+        yield [
+            (term, first, segment.n, data)
+            for segment, first in zip(old, firsts, strict=False)
+            for term, data in tx.rows(sql, (segment.id, *bounds))
+        ]
+        start = end
+
+
+def _merged(rows: Sequence[_Row], moved: Positions, n: int) -> tuple[list[str], list[bytes]]:
     if not rows:
         return [], []
     terms = sorted({row[0] for row in rows})
