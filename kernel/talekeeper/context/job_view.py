@@ -63,9 +63,16 @@ class CallJob:
 
     def uncovered(self, limit: int = 100) -> tuple[MessageView, ...]:
         """The first stretch no succeeded job of its kind covers."""
+        return self._left(limit, own=False)
+
+    def unsettled(self, limit: int = 100) -> tuple[MessageView, ...]:
+        """The first stretch no succeeded job of this lineage covers."""
+        return self._left(limit, own=True)
+
+    def _left(self, limit: int, *, own: bool) -> tuple[MessageView, ...]:
         self._bound.life.check()
-        job = self._job
+        job, address = self._job, self._bound.session.address
         found = self._bound.services.story.jobs.uncovered(
-            self._bound.session.address, job.plugin, job.kind, at=job.coordinate, limit=limit, hidden=False
+            address, job.plugin, job.kind, at=job.coordinate, limit=limit, hidden=False, own=own
         )
         return tuple(map(message_view, found))

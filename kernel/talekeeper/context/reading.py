@@ -67,6 +67,13 @@ class StoryHistory:
         self._bound.life.check()
         return tuple(self._bound.services.story.speakers(self._bound.session.address, at=self._bound.at))
 
+    def settled(self, job: str) -> tuple[tuple[int, int], ...]:
+        """Depths that runs of one of the plugin's jobs cover, by turns of the lineage."""
+        self._bound.life.check()
+        bound = self._bound
+        jobs, address = bound.services.story.jobs, bound.session.address
+        return tuple(jobs.settled(address, bound.manifest.id, job, at=bound.at))
+
 
 class StorySearch:
     """See `protocols.Search`."""

@@ -122,6 +122,14 @@ class History(Protocol):
         """Every name a message was spoken under, in order of appearance."""
         ...
 
+    def settled(self, job: str) -> tuple[tuple[int, int], ...]:
+        """Depths, first and last, that runs of one of the plugin's jobs have covered, by turns of this lineage.
+
+        A record that stands at old messages is there from the moment it is written; shown only where its stretch is
+        settled, it is shown again after an undo or a retry exactly where it was before.
+        """
+        ...
+
 
 class Search(Protocol):
     """The kernel's own terms and ranking, so that a plugin's idea of a match is the same as memory-search's."""
@@ -237,7 +245,14 @@ class JobView(Protocol):
         ...
 
     def uncovered(self, limit: int = 100) -> tuple[MessageView, ...]:
-        """The first stretch of story messages up to its coordinate that no succeeded job of its kind covers."""
+        """The first stretch of story messages up to its coordinate that no succeeded job of its kind covers.
+
+        What the job of a take that lost has covered, before the takes part, counts: it need not be paid for again.
+        """
+        ...
+
+    def unsettled(self, limit: int = 100) -> tuple[MessageView, ...]:
+        """As `uncovered`, but for the jobs of this lineage's own turns alone: what a take that lost did counts not."""
         ...
 
 

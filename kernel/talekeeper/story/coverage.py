@@ -9,14 +9,30 @@ from talekeeper.story.views import Address, Coordinate, Job, Message
 
 Ranges = list[tuple[int, int]]
 
+_DONE = "j.state = 'succeeded' AND "
+_BY_MESSAGE = "line.branch = j.covered_branch AND j.covered_end <= line.upto"
+_BY_JOB = "line.branch = j.branch AND j.range_end <= line.upto AND j.covered_end IS NOT NULL"
 
-def covered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None) -> Ranges:
-    """Inclusive ranges of depths that succeeded jobs of the lineage cover, in order, merged where they touch."""
+
+def covered(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, *, own: bool = False) -> Ranges:
+    """Inclusive ranges of depths that are done on the lineage, in order, merged where they touch.
+
+    The messages are on the lineage in either case; with `own` the turn whose job did it is on it, too. So what a take
+    that lost has paid for is covered, and not yet by the lineage's own turns.
+    """
+    return _ranges(tx, address, plugin, kind, at, _DONE + (_BY_JOB if own else _BY_MESSAGE))
+
+
+def settled(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None) -> Ranges:
+    """Ranges as of `covered` with `own`, and those that a job which has become due again had covered."""
+    return _ranges(tx, address, plugin, kind, at, _BY_JOB)
+
+
+def _ranges(tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, which: str) -> Ranges:
     line = line_to(address, at)
     rows = tx.rows(
-        f"{line.sql} SELECT j.covered_start, j.covered_end FROM job j JOIN line "
-        "ON line.branch = j.covered_branch AND j.covered_end <= line.upto "
-        "WHERE j.workspace = ? AND j.session = ? AND j.plugin = ? AND j.kind = ? AND j.state = 'succeeded' "
+        f"{line.sql} SELECT j.covered_start, j.covered_end FROM line CROSS JOIN job j ON {which} "
+        "WHERE j.workspace = ? AND j.session = ? AND j.plugin = ? AND j.kind = ? "
         "ORDER BY j.covered_start, j.covered_end",
         (*line.params, address.workspace, address.session, plugin, kind),
     )
@@ -42,11 +58,19 @@ def superseded(tx: Tx, address: Address, job: Job) -> bool:
 
 
 def uncovered(
-    tx: Tx, address: Address, plugin: str, kind: str, at: Coordinate | None, limit: int, *, hidden: bool = True
+    tx: Tx,
+    address: Address,
+    plugin: str,
+    kind: str,
+    at: Coordinate | None,
+    limit: int,
+    *,
+    hidden: bool = True,
+    own: bool = False,
 ) -> list[Message]:
-    """The first story messages that no succeeded job covers, at most `limit`, up to the next covered one."""
+    """The first story messages that are not done, as `covered` tells it, at most `limit`, up to the next that is."""
     begin = 0
-    for start, end in [*covered(tx, address, plugin, kind, at), (NO_LIMIT, NO_LIMIT)]:
+    for start, end in [*covered(tx, address, plugin, kind, at, own=own), (NO_LIMIT, NO_LIMIT)]:
         found = story_messages(tx, address, at, begin, start - 1, limit, hidden=hidden)
         if found:
             return found

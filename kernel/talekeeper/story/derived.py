@@ -12,7 +12,7 @@ from typing import Literal
 from talekeeper.db import Row, Tx
 from talekeeper.manifest.declared import Namespace
 from talekeeper.story.core import Core
-from talekeeper.story.ledger import reopen, reopen_ending_at, reopen_running
+from talekeeper.story.ledger import reopen_ending_at, reopen_makers, reopen_running
 from talekeeper.story.lineage import branches_below
 from talekeeper.story.reading import BLANK, COLUMNS, STANDS_SOMEWHERE, view
 from talekeeper.story.views import Address, Coordinate, Record
@@ -28,7 +28,7 @@ def source_changed(core: Core, tx: Tx, address: Address, at: Coordinate, change:
     for record in _made_from(tx, address, holding, "r.range_end = ?", (at.depth,)):
         _withdraw(core, tx, record)
         if record.derived is not None and record.derived.job:
-            reopen(core, tx, address, record.derived.job, reason)
+            reopen_makers(core, tx, address, record.derived, at, reason)
     reopen_ending_at(core, tx, address, at, reason)
     reopen_running(core, tx, address, holding, at.depth, reason)
     if change == "edited":

@@ -165,6 +165,12 @@ class Jobs:
         """Ranges of depths, inclusive, that succeeded jobs on the lineage cover."""
         return self._core.read(lambda tx: coverage.covered(tx, address, plugin, kind, at), tx)
 
+    def settled(
+        self, address: Address, plugin: str, kind: str, *, at: Coordinate | None = None, tx: Tx | None = None
+    ) -> Ranges:
+        """Ranges of depths, inclusive, that jobs of the lineage's own turns have covered, be they due again or not."""
+        return self._core.read(lambda tx: coverage.settled(tx, address, plugin, kind, at), tx)
+
     def uncovered(
         self,
         address: Address,
@@ -174,7 +180,12 @@ class Jobs:
         at: Coordinate | None = None,
         limit: int = 100,
         hidden: bool = True,
+        own: bool = False,
         tx: Tx | None = None,
     ) -> list[Message]:
-        """The first story messages not covered, in one stretch, at most `limit`."""
-        return self._core.read(lambda tx: coverage.uncovered(tx, address, plugin, kind, at, limit, hidden=hidden), tx)
+        """The first story messages not covered, `own`: by turns of the lineage, in one stretch, at most `limit`."""
+
+        def read(tx: Tx) -> list[Message]:
+            return coverage.uncovered(tx, address, plugin, kind, at, limit, hidden=hidden, own=own)
+
+        return self._core.read(read, tx)

@@ -10,8 +10,8 @@ from talekeeper.clock import iso
 from talekeeper.db import Lease, Row, Tx, dumps, stored
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import line_to, place_on
-from talekeeper.story.views import Address, Coordinate, Job, JobState
+from talekeeper.story.lineage import branches_below, line_to, place_on
+from talekeeper.story.views import Address, Coordinate, Derived, Job, JobState
 
 MAX_ATTEMPTS = 6
 MAX_BACKLOG = 50  # unfinished jobs of one kind in one session; older ones than these are given up
@@ -224,8 +224,24 @@ def _renew(core: Core, tx: Tx, address: Address, job_id: str) -> None:
 
 
 def reopen(core: Core, tx: Tx, address: Address, job_id: str, reason: str) -> None:
-    """Makes a succeeded job due again and its range uncovered; one in any other state is left alone."""
+    """Makes a succeeded job due again, and with that its range uncovered; one in any other state is left alone."""
     _reopen_where(core, tx, address, reason, "id = ?", (job_id,))
+
+
+def reopen_makers(core: Core, tx: Tx, address: Address, derived: Derived, last: Coordinate, reason: str) -> None:
+    """Reopens the job that made a record of messages up to `last`, and all of its kind that cover its whole range.
+
+    Jobs of other takes have covered that by finding the record there; it would stay covered for them and be missing.
+    """
+    rows = tx.rows(
+        "SELECT j.id, j.covered_branch FROM job made JOIN job j USING (workspace, session, plugin, kind) "
+        "WHERE made.workspace = ? AND made.session = ? AND made.id = ? AND j.state = 'succeeded' "
+        "AND j.covered_start <= ? AND j.covered_end >= ?",
+        (address.workspace, address.session, derived.job, derived.start, derived.end),
+    )
+    holding = branches_below(tx, address, last)
+    for found in {derived.job, *(row[0] for row in rows if row[1] in holding)}:
+        reopen(core, tx, address, found, reason)
 
 
 def reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reason: str) -> None:
@@ -279,7 +295,8 @@ def _reopen_where(
     state: JobState = JobState.SUCCEEDED,
 ) -> None:
     tx.run(
-        f"UPDATE job SET state = 'reopened', attempts = 0, {_UNCOVERED}, reason = ?, "
+        # What it had covered stays: records of that stretch which are not to be redone go on counting meanwhile.
+        "UPDATE job SET state = 'reopened', attempts = 0, reason = ?, "
         f"not_before = NULL, updated = ? WHERE workspace = ? AND session = ? AND state = ? AND {where}",
         (reason, core.now(), address.workspace, address.session, state, *params),
     )
@@ -332,7 +349,7 @@ def _view(row: Row) -> Job:
         state=JobState(row[6]),
         attempts=row[7],
         did_work=bool(row[8]),
-        covered=None if row[9] is None else (row[9], row[10]),
+        covered=None if row[9] is None or row[6] != JobState.SUCCEEDED else (row[9], row[10]),
         reason=row[11],
         not_before=row[12],
         details=stored(row[13]),

@@ -19,7 +19,8 @@ from talekeeper.search.passage import Kind
 from talekeeper.story import reading, rewriting
 from talekeeper.story.core import Core
 from talekeeper.story.counting import counted
-from talekeeper.story.ledger import reopen
+from talekeeper.story.ledger import reopen_makers
+from talekeeper.story.lineage import place_on
 from talekeeper.story.names import check_name
 from talekeeper.story.passages import record_texts
 from talekeeper.story.reading import BLANK, IN_NAMESPACE, Order, Page
@@ -148,7 +149,8 @@ class Records:
             everywhere = person or written.coordinate == before.coordinate
             if redo and everywhere and before.derived is not None and before.derived.job:
                 address = Address(scope.workspace, scope.session)
-                reopen(self._core, tx, address, before.derived.job, "its result was withdrawn")
+                last = place_on(tx, address, before.coordinate, before.derived.end)
+                reopen_makers(self._core, tx, address, before.derived, last, "its result was withdrawn")
             return written
 
         return self._core.write(withdraw, tx, "withdraw a record")

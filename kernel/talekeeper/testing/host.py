@@ -158,6 +158,18 @@ class Host:
         """Goes to another answer to the newest turn, counted from 1."""
         self._services.story.switch_take(self._here(), number)
 
+    def fork(self, message_id: str) -> None:
+        """Goes back to a message, wherever it stands, and starts a branch there."""
+        story, here = self._services.story, self._here()
+        found = story.messages_by_id(here, [message_id]).get(message_id)
+        if found is None:
+            raise NotFound(f"there is no message {message_id!r}", where=here.session)
+        story.fork(here, found.coordinate)
+
+    def messages(self) -> tuple[MessageView, ...]:
+        """The story up to where it stands."""
+        return tuple(map(message_view, self._services.story.messages(self._here())))
+
     def edit(self, message_id: str, text: str) -> None:
         """Gives a message another text."""
         self._services.story.edit(self._here(), message_id, text)

@@ -20,13 +20,16 @@ _REPLY = 8  # tokens a word is given: far more than one takes in any script
 
 
 def write_memories(ctx: PluginContext, job: JobView) -> JobResult:
-    """Covers the first stretch nobody has covered, block by block; a block that has its memory costs nothing again."""
+    """Covers the first stretch this lineage has not, block by block.
+
+    A block that has its memory, from a take that lost or a run that was broken off, costs nothing again.
+    """
     if not ctx.settings["auto_memories"]:
         raise Skip("memories are switched off here")
     size, most = ctx.settings["memory_messages"], ctx.settings["memory_blocks_a_run"]
     if len(ctx.history.messages(last=ctx.settings["memory_after"])) < ctx.settings["memory_after"]:
         raise Skip(f"the story has fewer than {ctx.settings['memory_after']} messages")
-    blocks = settled_blocks(job.uncovered(size * most + 1), size)
+    blocks = settled_blocks(job.unsettled(size * most + 1), size)
     if not blocks:
         raise Skip(f"no {size} messages with one behind them are waiting")
     present = {tuple(record.value.get("source", ())) for record in every(ctx.data["bank"])}

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from talekeeper.api import ROOT, JobResult, JobView, PluginContext, Record, Skip, Use
 
 from talekeeper_memory.eviction import Held, evicted
 from talekeeper_memory.pages import every
+from talekeeper_memory.standing import standing
 
 
 def evict_memories(ctx: PluginContext, job: JobView) -> JobResult:
     """Forgets memories by the messages they cover; nothing is deleted, and a person can restore them."""
-    return _keep(ctx, job, "bank", ctx.settings["bank_capacity"])
+    held = standing(ctx, "bank", every(ctx.data["bank"]))
+    return _keep(ctx, job, "bank", ctx.settings["bank_capacity"], held)
 
 
 def thin_facts(ctx: PluginContext, job: JobView) -> JobResult:
     """Withdraws facts by the turns they tell of."""
-    return _keep(ctx, job, "facts", ctx.settings["facts_capacity"])
+    return _keep(ctx, job, "facts", ctx.settings["facts_capacity"], every(ctx.data["facts"]))
 
 
-def _keep(ctx: PluginContext, job: JobView, namespace: str, capacity: int) -> JobResult:
+def _keep(ctx: PluginContext, job: JobView, namespace: str, capacity: int, records: Iterable[Record]) -> JobResult:
+    """The records are read only when there may be too many."""
     count = ctx.data[namespace].count()
     if count <= capacity:
         raise Skip(f"{count} of {namespace} are within {capacity}")
     uses = ctx.data[namespace].uses()
-    held = [_held(record, uses.get(record.key)) for record in every(ctx.data[namespace])]
+    held = [_held(record, uses.get(record.key)) for record in records]
     taken = evicted(held, capacity)
     ctx.check()
     with ctx.data.batch() as batch:

@@ -13,7 +13,7 @@ from talekeeper_memory.pages import every
 from talekeeper_memory.people import Card, cards
 from talekeeper_memory.ranking import Question, Scored, floor_of, mix_of, ranked
 from talekeeper_memory.recall_query import RecallQuery, recall_query
-from talekeeper_memory.summary import is_eligible
+from talekeeper_memory.standing import standing
 
 _TOLD = 30
 
@@ -35,27 +35,28 @@ def memories(ctx: PluginContext, turn: TurnView) -> Recalled:
     """The lines, best first, and the report: every score, what was set aside, and what was asked."""
     if not ctx.settings["auto_memories"]:
         return Recalled(())
-    held = {record.key: record for record in every(ctx.data["bank"]) if is_eligible(ctx, record)}
+    held = {record.key: record for record in standing(ctx, "bank", every(ctx.data["bank"]))}
     if not held:
         return Recalled(())
     known = cards(ctx)
     question = recall_query(ctx, turn, known)
-    scored = _scored(ctx, question, len(held))
+    scored = _scored(ctx, question, held)
     choice = _Choice(ctx.settings["memories_shown"])
     _take_pins(choice, held, {one.key: one for one in scored})
-    _take_best(choice, held, scored, _Repeats(ctx, known, by_meaning=any(one.semantic is not None for one in scored)))
+    by_meaning = any(one.semantic is not None for one in scored)
+    _take_best(choice, held, scored, _Repeats(ctx, known, held, by_meaning=by_meaning))
     lines = tuple(_line(record) for record in choice.taken)
     return Recalled(lines, tuple(choice.said), _query(ctx, question))
 
 
-def _scored(ctx: PluginContext, question: RecallQuery, total: int) -> list[Scored]:
-    action, scene = (_question(ctx, text) for text in (question.action, question.scene))
-    return ranked(action, scene, total, mix_of(ctx.settings))
+def _scored(ctx: PluginContext, question: RecallQuery, held: Mapping[str, Record]) -> list[Scored]:
+    action, scene = (_question(ctx, text, held) for text in (question.action, question.scene))
+    return ranked(action, scene, len(held), mix_of(ctx.settings))
 
 
-def _question(ctx: PluginContext, text: str) -> Question:
+def _question(ctx: PluginContext, text: str, held: Mapping[str, Record]) -> Question:
     found = ctx.search.score("bank", [(text, 1.0)]) if text else ()
-    return Question(ctx.search.terms(text), {one.key: one for one in found})
+    return Question(ctx.search.terms(text), {one.key: one for one in found if one.key in held})
 
 
 def _take_pins(choice: _Choice, held: Mapping[str, Record], scores: Mapping[str, Scored]) -> None:
@@ -86,9 +87,12 @@ def _take_best(choice: _Choice, held: Mapping[str, Record], scored: Sequence[Sco
 class _Repeats:
     """Finds the taken memory that another repeats: the same in nearly all words or in meaning, different in nothing."""
 
-    def __init__(self, ctx: PluginContext, known: Sequence[Card], *, by_meaning: bool) -> None:
+    def __init__(
+        self, ctx: PluginContext, known: Sequence[Card], held: Mapping[str, Record], *, by_meaning: bool
+    ) -> None:
         self._ctx = ctx
         self._cards = known
+        self._held = held
         self._by_meaning = by_meaning
         self._like: dict[str, frozenset[str]] = {}
 
@@ -113,7 +117,8 @@ class _Repeats:
         """Memories whose likeness in meaning to a taken one is beyond what is usual here."""
         if taken.key not in self._like:
             scored = self._ctx.search.score("bank", [(str(taken.value["text"]), 1.0)])
-            cosines = {one.key: one.semantic for one in scored if one.semantic is not None and one.key != taken.key}
+            others = (one for one in scored if one.key != taken.key and one.key in self._held)
+            cosines = {one.key: one.semantic for one in others if one.semantic is not None}
             floor = floor_of(list(cosines.values()))
             self._like[taken.key] = frozenset(key for key, cosine in cosines.items() if cosine > floor)
         return self._like[taken.key]

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from talekeeper.api import ROOT, BadReply, JobResult, JobView, Json, MessageView, PluginContext, Record, Skip
+from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, PluginContext, Record, Skip
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, is_blank, last_tokens
 from talekeeper_memory.material import data_text, digest, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
+from talekeeper_memory.standing import standing
 
 _LONGEST = 8_000  # characters that the namespace takes
+_MOST = 1_000  # messages taken up at once
 _FEW = 4  # the first is nearly always the one
 
 
@@ -26,42 +28,27 @@ def write_summary(ctx: PluginContext, job: JobView) -> JobResult:
         raise Skip("summaries are switched off here")
     size = ctx.settings["summary_messages"]
     before = newest(ctx)
-    since = _since(job, before)
+    begin = -1 if before is None else int(before.value.get("to", -1))
+    waiting = job.unsettled(_MOST)
+    since = [message for message in waiting if message.coordinate.depth > begin]
     due = len(since) - len(since) % size
     if not due:
         raise Skip(f"{len(since)} of {size} messages are waiting")
     taken = since[:due]
-    covered = (taken[0].coordinate.depth, taken[-1].coordinate.depth)
-    text = _asked(ctx, before, taken)
-    _write(ctx, text, taken, before, covered)
-    return JobResult(covered=covered, details={"messages": len(taken)})
+    written = _write(ctx, taken, before)
+    covered = (waiting[0].coordinate.depth, taken[-1].coordinate.depth)
+    return JobResult(did_work=written, covered=covered, details={"messages": len(taken)})
 
 
 def newest(ctx: PluginContext) -> Record | None:
-    """The summary that is eligible here: the newest whose last message is on this lineage."""
+    """The summary that counts here: the newest that a turn of this lineage has come to."""
     after: str | None = None
     while page := ctx.data["summaries"].list(order="newest", after=after, limit=_FEW):
-        for record in page:
-            if is_eligible(ctx, record):
-                return record
+        found = next(standing(ctx, "summaries", page), None)
+        if found is not None:
+            return found
         after = page[-1].key
     return None
-
-
-def is_eligible(ctx: PluginContext, record: Record) -> bool:
-    """Whether a record tells of this lineage.
-
-    A person's version holds on every branch; when it changes what was made from messages, it goes where they are.
-    """
-    source: Sequence[str] = record.value.get("source", ())
-    return record.coordinate != ROOT or not source or ctx.history.message(source[-1]) is not None
-
-
-def _since(job: JobView, before: Record | None) -> list[MessageView]:
-    """The story messages that no summary of the lineage has taken up."""
-    begin = -1 if before is None else int(before.value.get("to", -1))
-    waiting = job.uncovered(1_000)
-    return [message for message in waiting if message.coordinate.depth > begin]
 
 
 def _asked(ctx: PluginContext, before: Record | None, taken: Sequence[MessageView]) -> str:
@@ -83,7 +70,9 @@ def _asked(ctx: PluginContext, before: Record | None, taken: Sequence[MessageVie
 def _memories(ctx: PluginContext, taken: Sequence[MessageView]) -> str:
     """The memories of these messages, in order, and the messages behind them; empty when memories are behind."""
     first, last = taken[0].coordinate.depth, taken[-1].coordinate.depth
-    told = sorted(_within(every(ctx.data["bank"]), first, last), key=lambda record: record.value["from"])
+    told = sorted(
+        _within(standing(ctx, "bank", every(ctx.data["bank"])), first, last), key=lambda record: record.value["from"]
+    )
     size = ctx.settings["memory_messages"]
     end = max((int(record.value["to"]) for record in told), default=-1)
     rest = [message for message in taken if message.coordinate.depth > end]
@@ -103,21 +92,35 @@ def _within(records: Iterable[Record], first: int, last: int) -> list[Record]:
     ]
 
 
-def _write(
-    ctx: PluginContext, text: str, taken: Sequence[MessageView], before: Record | None, covered: tuple[int, int]
-) -> None:
-    value: dict[str, Json] = {
-        "text": text,
-        "authority": authority_of(text),
-        "turn_from": before.value.get("turn_from", taken[0].turn) if before else taken[0].turn,
-        "turn": taken[-1].turn,
-        "from": before.value.get("from", covered[0]) if before else covered[0],
-        "to": covered[1],
-        "source": [(before.value.get("source") or [taken[0].id])[0] if before else taken[0].id, taken[-1].id],
-    }
+def _write(ctx: PluginContext, taken: Sequence[MessageView], before: Record | None) -> bool:
+    """Puts the summary of these messages in the place of the one before; False when another take had it made."""
+    made = _made_already(ctx, taken)
+    value = None if made else _value(_asked(ctx, before, taken), taken, before)
     ctx.check()
     with ctx.data.batch() as batch:
         if before is not None:
-            value["rolled_from"] = before.key
             batch.put("summaries", before.key, {**before.value, "current": False}, covers=None)
-        batch.add("summaries", value, dedupe=f"summary {digest(taken)}", covers=covered)
+        if value is not None:
+            covers = (taken[0].coordinate.depth, taken[-1].coordinate.depth)
+            batch.add("summaries", value, dedupe=f"summary {digest(taken)}", covers=covers)
+    return not made
+
+
+def _made_already(ctx: PluginContext, taken: Sequence[MessageView]) -> bool:
+    """Whether these messages, up to the last one, have been summed up by a turn that is not on this lineage."""
+    ends = (tuple(record.value.get("source", ()))[-1:] for record in every(ctx.data["summaries"]))
+    return (taken[-1].id,) in ends
+
+
+def _value(text: str, taken: Sequence[MessageView], before: Record | None) -> dict[str, Json]:
+    first, last = taken[0], taken[-1]
+    value: dict[str, Json] = {
+        "text": text,
+        "authority": authority_of(text),
+        "turn_from": before.value.get("turn_from", first.turn) if before else first.turn,
+        "turn": last.turn,
+        "from": before.value.get("from", first.coordinate.depth) if before else first.coordinate.depth,
+        "to": last.coordinate.depth,
+        "source": [(before.value.get("source") or [first.id])[0] if before else first.id, last.id],
+    }
+    return value | ({"rolled_from": before.key} if before else {})

@@ -66,6 +66,47 @@ def test_a_memory_stands_at_its_last_message_and_knows_its_source(make_story: Ma
     assert [one["text"] for one in told["messages"]] == [f"Message {at}." for at in range(6)]
 
 
+def test_a_memory_is_shown_from_the_turn_on_that_came_to_its_block(make_story: Make) -> None:
+    story = make_story(memory="Mara hid the brass key.")
+    for _ in range(7):
+        story.play("Where is the brass key?")
+    shown: list[bool] = []
+
+    for _ in range(4):
+        shown.append(bool(story.shown("The brass key?", "memories")))
+        story.host.undo()
+
+    assert shown == [True, True, False, False]
+
+
+def test_a_block_that_a_lost_take_has_paid_for_is_told_on_the_take_that_stays(make_story: Make) -> None:
+    story = make_story(memory="Mara hid the brass key.")
+    story.fill(11)
+    story.play()
+    (before, _) = story.records("bank")
+    story.host.retry(reply="Take 2.")
+    between = story.shown("The brass key?", "memories")
+    story.work()
+
+    after = story.shown("The brass key?", "memories")
+
+    assert between == []
+    assert before.key in {one["id"] for one in after}
+    assert story.scribe.asked["memory"] == 2
+
+
+def test_a_memory_that_an_edit_takes_away_leaves_the_others_of_its_run(make_story: Make) -> None:
+    story = make_story(memory=lambda request: f"The key of {request.prompt.count('Message')}.")
+    story.fill(20)
+    story.play()
+    edited = story.records("bank")[1]
+
+    story.host.edit(edited.value["source"][-1], "Nothing.")
+
+    assert len(story.shown("Which key?", "memories")) >= 1
+    assert edited.key not in {one["id"] for one in story.shown("Which key?", "memories")}
+
+
 @pytest.mark.parametrize(("words", "kept"), [(50, 50), (51, 25)], ids=["50 words", "51 words"])
 def test_a_memory_has_at_most_fifty_words(make_story: Make, words: int, kept: int) -> None:
     text = " ".join(["Word"] * 25) + ". " + " ".join(["More"] * (words - 25)) + "."

@@ -34,6 +34,18 @@ if not done:
     return JobResult(skipped="not enough yet")
 return JobResult(covered=(done[0].coordinate.depth, done[-1].coordinate.depth))
 """
+SETTLED = """
+block = job.unsettled()[:3]
+if len(block) < 3:
+    return JobResult(skipped="not enough yet")
+first, last = block[0].coordinate.depth, block[-1].coordinate.depth
+made = ctx.data["notes"].get(f"block-{first}")
+if made is None:
+    with ctx.data.batch() as batch:
+        text = "+".join(message.text for message in block)
+        batch.put("notes", f"block-{first}", {"text": text}, covers=(first, last))
+return JobResult(made is None, covered=(first, last))
+"""
 LAST = """
 with ctx.data.batch() as batch:
     batch.put("notes", "last", {"text": " ".join(message.text for message in job.messages())})
@@ -128,6 +140,57 @@ def test_a_block_done_by_a_take_that_lost_stays_done(start: Start) -> None:
     assert done == {"a0+b0+a1": Coordinate(0, 2)}
     assert (ended, places(home)) == (["blocks skipped"], done)
     assert home.story.jobs.covered(home.address(), "notes", "blocks") == [(0, 2)]
+
+
+def settled(home: Any) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = home.story.jobs.settled(home.address(), "notes", "blocks")
+    return found
+
+
+def test_what_a_take_that_lost_has_covered_is_settled_by_a_job_of_the_take_that_stays(start: Start) -> None:
+    home = start({"blocks": SETTLED})
+    home.turn("a0", "b0")
+    home.turn("a1", "b1")
+    home.run()
+    done, first = places(home), settled(home)
+
+    home.retry("b1 otherwise")
+    between = settled(home)
+    (again,) = home.runner.run(home.address())
+
+    assert (first, between, settled(home)) == ([(0, 2)], [], [(0, 2)])
+    assert (again.did_work, places(home)) == (False, done)
+
+
+def test_settled_is_what_turns_up_to_here_have_come_to(start: Start) -> None:
+    home = start({"blocks": SETTLED})
+    for number in range(2):
+        home.turn(f"a{number}", f"b{number}")
+        home.run()
+
+    home.story.undo(home.address())
+    undone = settled(home)
+    home.story.redo(home.address())
+
+    assert (undone, settled(home)) == ([], [(0, 2)])
+
+
+@pytest.mark.parametrize("new", ["A1", None], ids=["edited", "deleted"])
+def test_a_changed_block_is_made_anew_on_every_take_that_settled_it(start: Start, new: str | None) -> None:
+    home = start({"blocks": SETTLED})
+    home.turn("a0", "b0")
+    home.turn("a1", "b1")
+    home.run()
+    home.retry("b1 otherwise")
+    home.run()
+
+    edit(home, "a1", new)
+    meanwhile = settled(home), places(home)
+    ended = home.run()
+
+    assert meanwhile == ([(0, 2)], {})
+    assert ended == ["blocks succeeded"]
+    assert set(places(home)) == {"a0+b0+A1" if new else "a0+b0+b1 otherwise"}
 
 
 def test_an_edited_block_is_made_anew_by_whoever_comes_next(start: Start) -> None:
