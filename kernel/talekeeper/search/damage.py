@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
+from types import TracebackType
 
 from talekeeper.errors import StoreUnusable
 
@@ -18,10 +18,15 @@ class IndexDamaged(StoreUnusable):
         super().__init__(f"the search index is damaged ({reason})", cure="'talekeeper doctor --rebuild' makes it anew")
 
 
-@contextmanager
-def decoding() -> Generator[None, None, None]:
+class _Decoding(ContextDecorator):
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if isinstance(error, _RAW):
+            raise IndexDamaged(f"{type(error).__name__}: {error}") from error
+
+
+def decoding() -> _Decoding:
     """Around a decoder, as a `with` or a decorator: what its bytes make it raise comes out as `IndexDamaged`."""
-    try:
-        yield
-    except _RAW as error:
-        raise IndexDamaged(f"{type(error).__name__}: {error}") from error
+    return _Decoding()

@@ -12,11 +12,12 @@ from talekeeper.search.bm25 import K1, B
 from talekeeper.search.damage import decoding
 from talekeeper.search.decode import decode_all
 from talekeeper.search.lru import ByteLru
-from talekeeper.search.postings import Chunk, Postings
+from talekeeper.search.postings import Chunk, Joined, Postings
 from talekeeper.search.rough import worth
 from talekeeper.search.state import PartState
 
-_NOTHING = Chunk(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.float32))
+_NOTHING = Chunk(np.empty(0, np.int32), np.empty(0, np.uint8))
+_LIGHT = 1024  # postings; a term with no more is added up together with others like it, whose worth is not kept
 _OVERHEAD = 400  # bytes of a cache entry beside its arrays
 _POSTINGS = "SELECT segment, term, data FROM posting WHERE segment IN ({}) AND term IN ({})"
 _AT_ONCE = 500  # terms a statement
@@ -33,14 +34,20 @@ PostingCache = ByteLru[tuple[int, str], Chunk]
 def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[Postings]:
     """For each state, what it holds of the terms."""
     settled = _settled(tx, cache, states, terms)
-    return [
-        Postings(
-            {term: chunk for term, chunk in held.items() if chunk.positions.size},
-            state.tail.find(terms, len(state)),
-            state.stack.average,
-        )
-        for state, held in zip(states, settled, strict=True)
-    ]
+    return [_postings(state, held, terms) for state, held in zip(states, settled, strict=True)]
+
+
+def _postings(state: PartState, settled: Mapping[str, Chunk], terms: Sequence[str]) -> Postings:
+    positions, tfs, which = state.tail.find(terms, len(state))
+    light = {place: settled[term] for place, term in enumerate(terms) if term in settled and settled[term].is_light}
+    if light:
+        chunks = light.values()
+        held = np.repeat(np.array(list(light)), [chunk.positions.size for chunk in chunks])
+        positions = np.concatenate([*(chunk.positions for chunk in chunks), positions], dtype=np.intp)
+        tfs = np.concatenate([*(chunk.tfs for chunk in chunks), tfs])
+        which = np.concatenate([held, which])
+    heavy = {term: chunk for term, chunk in settled.items() if not chunk.is_light}
+    return Postings(heavy, Joined(tuple(terms), positions, tfs, which), state.stack.average)
 
 
 def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[dict[str, Chunk]]:
@@ -111,6 +118,8 @@ def _decoded(
 
 
 def _chunk(state: PartState, positions: Ids, tfs: Bytes) -> Chunk:
+    if len(positions) <= _LIGHT:
+        return Chunk(positions, tfs)
     gains = worth(tfs, state.columns.length.take(positions), state.stack.average, K1, B)
     size = state.stack.size
     if len(positions) * (_SELDOM if size <= _MANY else _SELDOM_OF_MANY) <= size:

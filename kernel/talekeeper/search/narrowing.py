@@ -20,13 +20,13 @@ def narrow(postings: Postings, scope: Scope, kind: Kind) -> Postings:
     label, (first, end) = label_of(kind), scope.span(kind)
     borders = np.array((first, end), np.int32)
     is_solid = scope.counts[kind] == end - first
-    settled: dict[str, Chunk] = {}
-    for term, chunk in postings.settled.items():
+    heavy: dict[str, Chunk] = {}
+    for term, chunk in postings.heavy.items():
         start, stop = chunk.positions.searchsorted(borders).tolist()
         inside = chunk.part(slice(start, stop))
         if not is_solid:
             inside = inside.part(scope.labels.take(inside.positions) == label)
         if len(inside):
-            settled[term] = inside
-    unsettled = postings.unsettled.part(scope.labels.take(postings.unsettled.positions) == label)
-    return Postings(settled, unsettled, postings.average)
+            heavy[term] = inside
+    light = postings.light.part(scope.labels.take(postings.light.positions) == label)
+    return Postings(heavy, light, postings.average)

@@ -1,10 +1,9 @@
-"""Which passages hold a term, as a query works with them: of segments term by term, of the tail all terms together."""
+"""Which passages hold a term, as a query works with them: rare terms all together, the others one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -16,23 +15,22 @@ class Chunk:
     """A term in all segments of a partition: ascending positions, its frequency there, and what it is roughly worth.
 
     Worth is what BM25 gives messages without idf, with the average length of the segments for the scope's: `rare` has
-    it for each posting, or, of a term that many positions hold, `spread` for every position of the segments.
+    it for each posting, or, of a term that many positions hold, `spread` for every position of the segments. A term of
+    few postings has neither.
     """
 
     positions: Ids
     tfs: Bytes
-    rare: Singles | None
+    rare: Singles | None = None
     spread: Singles | None = None
 
     def __len__(self) -> int:
         return len(self.positions)
 
     @property
-    def worth(self) -> Singles:
-        """For each posting."""
-        if self.rare is not None:
-            return self.rare
-        return np.empty(0, np.float32) if self.spread is None else self.spread.take(self.positions)
+    def is_light(self) -> bool:
+        """Whether it is one of few postings."""
+        return self.rare is None and self.spread is None
 
     @property
     def nbytes(self) -> int:
@@ -43,46 +41,45 @@ class Chunk:
     def part(self, chosen: slice | Bools) -> Chunk:
         """The chosen postings."""
         positions = self.positions[chosen]
-        if self.rare is not None:
-            return Chunk(positions, self.tfs[chosen], self.rare[chosen])
-        return Chunk(positions, self.tfs[chosen], None if self.spread is None else self.spread.take(positions))
+        if self.spread is not None:
+            return Chunk(positions, self.tfs[chosen], self.spread.take(positions))
+        return Chunk(positions, self.tfs[chosen], None if self.rare is None else self.rare[chosen])
 
 
-@dataclass(frozen=True)
-class Unsettled:
-    """Postings of the tail, one term's behind the other's: `counts` of them for each of `terms`."""
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Postings of several terms, one behind the other: `which` has for each the place of its term in `terms`."""
 
     terms: tuple[str, ...]
-    counts: tuple[int, ...]
     positions: Positions
     tfs: Bytes
+    which: Positions
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    @cached_property
-    def which(self) -> Positions:
-        """For each posting, the place of its term in `terms`."""
-        return np.repeat(np.arange(len(self.terms)), self.counts)
-
-    def part(self, chosen: Bools) -> Unsettled:
+    def part(self, chosen: Bools) -> Joined:
         """The chosen postings."""
-        counts = np.bincount(self.which[chosen], minlength=len(self.terms))
-        return Unsettled(self.terms, tuple(counts.tolist()), self.positions[chosen], self.tfs[chosen])
+        return Joined(self.terms, self.positions[chosen], self.tfs[chosen], self.which[chosen])
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """What one partition has of the terms of a query; `average` is the one `worth` was made with."""
+    """What one partition has of the terms of a query: `heavy` terms, and all other postings in `light`.
 
-    settled: Mapping[str, Chunk]
-    unsettled: Unsettled
+    A heavy term has postings in `light`, too, where passages of the tail hold it. `average` is the one that the worth
+    of the heavy ones was made with.
+    """
+
+    heavy: Mapping[str, Chunk]
+    light: Joined
     average: float
 
     def df(self) -> dict[str, int]:
         """How many passages hold each term."""
-        df = dict(zip(self.unsettled.terms, self.unsettled.counts, strict=True))
-        for term, chunk in self.settled.items():
+        counts = np.bincount(self.light.which, minlength=len(self.light.terms)).tolist()
+        df = dict(zip(self.light.terms, counts, strict=True))
+        for term, chunk in self.heavy.items():
             df[term] += chunk.positions.size
         return df
 
@@ -92,18 +89,19 @@ def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) 
     table = np.zeros((len(terms), len(positions)))
     if not len(positions):
         return table.T
+    number = {term: column for column, term in enumerate(terms)}
     wanted = positions.astype(np.int32)  # of another type than the postings, it would have them copied
-    for column, term in enumerate(terms):
-        chunk = postings.settled.get(term)
-        if chunk is not None:
+    for term, chunk in postings.heavy.items():
+        if term in number:
             at = chunk.positions.searchsorted(wanted)
             is_held = chunk.positions.take(at, mode="clip") == wanted
-            np.multiply(chunk.tfs.take(at, mode="clip"), is_held, out=table[column])
-    unsettled = postings.unsettled
-    if len(unsettled):
-        number = {term: column for column, term in enumerate(terms)}
-        columns = np.array([number.get(term, -1) for term in unsettled.terms], np.intp).take(unsettled.which)
-        rows = positions.searchsorted(unsettled.positions)
-        is_asked = (positions.take(rows, mode="clip") == unsettled.positions) & (columns >= 0)
-        table[columns[is_asked], rows[is_asked]] = unsettled.tfs[is_asked]
+            np.multiply(chunk.tfs.take(at, mode="clip"), is_held, out=table[number[term]])
+    light = postings.light
+    is_wanted = np.zeros(positions[-1] + 2, np.bool_)
+    is_wanted[positions] = True
+    found = is_wanted.take(light.positions, mode="clip").nonzero()[0]
+    columns = np.array([number.get(term, -1) for term in light.terms], np.intp).take(light.which.take(found))
+    if len(number) < len(light.terms):
+        found, columns = found[columns >= 0], columns[columns >= 0]
+    table[columns, positions.searchsorted(light.positions.take(found))] = light.tfs.take(found)
     return table.T

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
+from array import array
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 
-from talekeeper.search.postings import Unsettled
+from talekeeper.search.arrays import Bytes, Positions
 
 _EXPANDED = 14
 """Bytes in memory for each character of a stored text once it is turned over, measured on CPython 3.11."""
 _TF_BITS = 8
+_PACKED = array("q").itemsize
 _LOOKS = 64
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
-_NOWHERE: list[int] = []
+_NOWHERE = array("q")
 
 
 def dump_terms(counts: Mapping[str, int]) -> str:
@@ -47,7 +48,7 @@ class Tail:
         self._texts = list(texts)
         self._lock = threading.Lock()
         self._looks = 0
-        self._turned: dict[str, list[int]] = {}  # position << 8 | frequency, ascending
+        self._turned: dict[str, array[int]] = {}  # position << 8 | frequency, ascending
         self._turned_to = 0
 
     @property
@@ -64,32 +65,35 @@ class Tail:
                 return self
             return Tail(self._start, [*self._texts[:held], *added])
 
-    def find(self, terms: Sequence[str], size: int) -> Unsettled:
-        """Where below position `size` the terms are, and how often."""
+    def find(self, terms: Sequence[str], size: int) -> tuple[Positions, Bytes, Positions]:
+        """Below position `size`, term by term: positions, how often the term is there, and its place in `terms`."""
         self._looks += len(terms)
         groups = self._in_lists(terms) if self._looks > _LOOKS else self._in_texts(terms)
-        counts = tuple(map(len, groups))
-        packed = np.fromiter(chain.from_iterable(groups), np.int64, sum(counts))
+        packed = np.frombuffer(b"".join(groups), np.int64)
+        which = np.repeat(np.arange(len(terms)), [len(group) // _PACKED for group in groups])
         positions = packed >> _TF_BITS
-        found = Unsettled(tuple(terms), counts, positions, (packed & 255).astype(np.uint8))
-        return found if not len(positions) or positions.max() < size else found.part(positions < size)
+        tfs = packed.astype(np.uint8)
+        if len(positions) and positions.max() >= size:
+            seen = positions < size
+            return positions[seen], tfs[seen], which[seen]
+        return positions, tfs, which
 
-    def _in_texts(self, terms: Sequence[str]) -> list[list[int]]:
+    def _in_texts(self, terms: Sequence[str]) -> list[bytes]:
         texts = [f",{text[1:-1]}," for text in self._texts]
-        groups: list[list[int]] = []
+        groups: list[bytes] = []
         for term in terms:
             name = f",{_encode(term)}:"
             places = [(place, text) for place, text in enumerate(texts, self._start) if name in text]
-            groups.append([place << _TF_BITS | _frequency(text, name) for place, text in places])
+            groups.append(array("q", [place << _TF_BITS | _frequency(text, name) for place, text in places]).tobytes())
         return groups
 
-    def _in_lists(self, terms: Sequence[str]) -> list[list[int]]:
+    def _in_lists(self, terms: Sequence[str]) -> list[bytes]:
         with self._lock:
             for place in range(self._turned_to, len(self._texts)):
                 for term, tf in load_terms(self._texts[place]).items():
-                    self._turned.setdefault(term, []).append((self._start + place) << _TF_BITS | tf)
+                    self._turned.setdefault(term, array("q")).append((self._start + place) << _TF_BITS | tf)
                 self._turned_to = place + 1
-            return [self._turned.get(term, _NOWHERE).copy() for term in terms]
+            return [self._turned.get(term, _NOWHERE).tobytes() for term in terms]
 
 
 def _frequency(text: str, name: str) -> int:
