@@ -1,7 +1,7 @@
 """A file → messages in sessions: batches that keep what was accepted, and a second run that takes up where one ended.
 
-A file is read twice: once to see who speaks, once to append. Each batch is a transaction of its own; a message whose
-`ref` is there with the same text is passed over, so an import that was killed is simply run again.
+Each batch is a transaction of its own; a message whose `ref` is there with the same text is passed over, so an import
+that was killed is simply run again.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from talekeeper.exchange.detect import READERS
 from talekeeper.exchange.entry import Entry, Notes
 from talekeeper.exchange.lines import Source
 from talekeeper.exchange.report import Options, Report
-from talekeeper.exchange.turns import Turns, sessions_with_players
+from talekeeper.exchange.turns import Turns
 from talekeeper.story import Story
 
 # A batch is one transaction: large enough that its fsync weighs little, small enough to lose nothing worth mentioning.
-_BATCH_MESSAGES = 500
+_BATCH_MESSAGES = 512
 _BATCH_CHARACTERS = 1_000_000
 
 Progress = Callable[[int], None]
@@ -36,12 +36,9 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     report = Report(source.name, name, dry_run=options.dry_run, notes=notes.taken)
     reader = READERS[name]
     source.stream.seek(0)
-    played = sessions_with_players(reader(source, Notes(), options.player))
-    if options.player is not None and not played:
-        notes.take(f"nobody is called {options.player!r}, so nobody is the player", 1)
-    turns = Turns(played)
-    source.stream.seek(0)
-    batches = _Batches(Acceptance(story, source, options, report, notes))
+    turns = Turns(source.stream, reader(source, Notes(), options.player))
+    acceptance = Acceptance(story, source, options, report, notes)
+    batches = _Batches(acceptance)
     try:
         for entry in _until_fault(reader(source, notes, options.player), report):
             session = options.session or entry.session or _file_session(source, entry.line)
@@ -50,6 +47,9 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
         batches.flush()
     except ImportFileError as fault:
         report.error = fault
+    acceptance.tend()
+    if options.player is not None and not turns.anybody_plays:
+        notes.take(f"nobody is called {options.player!r}, so nobody is the player", 1)
     return report
 
 
