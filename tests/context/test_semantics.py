@@ -227,6 +227,20 @@ def test_vectors_of_another_version_count_no_more_and_are_made_anew(home: Home, 
     assert vectors(home) == len(TEXTS)
 
 
+def test_an_index_made_anew_keeps_the_vectors_of_its_passages(home: Home, encoder: Encoder) -> None:
+    tell(home, *TEXTS)
+    home.semantics.embed()
+    before = ask(home, "Which doctor?", explain=True)
+    asked = list(encoder.asked)
+
+    home.story.rebuild_index()
+
+    assert home.semantics.standing().embedded == len(TEXTS)
+    assert home.semantics.embed() == 0
+    assert ask(home, "Which doctor?", explain=True)["results"] == before["results"]
+    assert encoder.asked == asked
+
+
 def test_an_encoder_that_fails_is_told_of_and_words_are_searched(home: Home, encoder: Encoder) -> None:
     tell(home, *TEXTS)
     home.semantics.embed(STORY)

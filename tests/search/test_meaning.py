@@ -191,15 +191,16 @@ def test_a_removed_passage_takes_its_vector_and_a_late_one_is_not_written(
     assert db.read(lambda tx: index.count_vectors(tx, part, SPACE)) == (4, 4)
 
 
-def test_an_index_made_anew_asks_for_vectors_anew(
+def test_an_index_that_is_not_to_be_trusted_asks_for_vectors_anew(
     db: Database, index: Index, part: int, fill: Callable[..., list[int]], message: Callable[..., Passage]
 ) -> None:
     fill(WORDS[:2], AXES[:2])
 
-    index.rebuild(db, part, lambda tx, cursor: ([message(WORDS[0], 0, key="0.0")], None))
+    index.renew(db, part, lambda tx, cursor: ([message(WORDS[0], 0, key="0.0")], None))
 
-    assert db.read(lambda tx: index.count_vectors(tx, part, SPACE)) == (1, 0)
-    assert [row[3] for row in db.read(lambda tx: index.without_vectors(tx, part, SPACE, -1, 9))] == ["0.0"]
+    fresh = db.read(lambda tx: index.find_part(tx, "w", "s", "")) or 0
+    assert db.read(lambda tx: index.count_vectors(tx, fresh, SPACE)) == (1, 0)
+    assert [row[3] for row in db.read(lambda tx: index.without_vectors(tx, fresh, SPACE, -1, 9))] == ["0.0"]
 
 
 VECTORS = st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4).map(lambda numbers: [*numbers, 0.5])

@@ -225,3 +225,25 @@ def test_damage_is_named(
     db.write(lambda tx: tx.run(damage), name="damage")
 
     assert any(one.startswith(f"message {told}") for one in differences(db, index, part, passages))
+
+
+def stored(db: Database, part: int) -> list[bytes]:
+    return [
+        data for (data,) in db.read(lambda tx: tx.rows("SELECT data FROM vector WHERE part = ? ORDER BY doc", (part,)))
+    ]
+
+
+def test_rebuilding_keeps_vectors_of_what_says_the_same(
+    db: Database, index: Index, part: int, passages: list[Passage]
+) -> None:
+    docs = db.write(lambda tx: [index.add(tx, part, one) for one in passages], name="fill")
+    elsewhere, empty = docs[3], docs[4]
+    found: dict[int, Sequence[float] | None] = {doc: (float(doc), 1.0) for doc in docs}
+    db.write(lambda tx: index.put_vectors(tx, part, "s", found | {elsewhere: None, empty: ()}), name="put")
+    before = stored(db, part)
+
+    index.rebuild(db, part, batches_of([replace(passages[0], digest=1), *passages[1:]]))
+
+    waiting = db.read(lambda tx: index.without_vectors(tx, part, "s", -1, 999))
+    assert [key for _, _, _, key, _ in waiting] == [passages[0].key, passages[3].key]
+    assert stored(db, part) == [*before[1:3], *before[4:]]

@@ -14,6 +14,7 @@ from talekeeper.search.damage import IndexDamaged
 from talekeeper.search.maintenance import maintain
 from talekeeper.search.passage import Passage
 from talekeeper.search.staging import abandon
+from talekeeper.search.vectors import Held, held, move
 from talekeeper.search.writing import MIXED, add, drop_part, find_source, make_part, remove_docs, versions
 from talekeeper.text import TOKENS_FINGERPRINT
 
@@ -87,12 +88,18 @@ def _rebuild_in_place(db: Database, part: int, passages: Passages) -> None:
 
 
 def _put_in(tx: Tx, part: int, passages: Passages, cursor: Any) -> Any:
+    """The next batch. A passage that had a vector has it still: what it says is what it said."""
     batch, after = passages(tx, cursor)
+    vectors: dict[int, Held] = {}
     for passage in batch:
         source = find_source(tx, part, passage.kind, passage.plugin, passage.namespace)
-        if source is not None:
-            remove_docs(tx, part, versions(tx, part, source, passage.key, passage.revision))
-        add(tx, part, passage)
+        before = [] if source is None else versions(tx, part, source, passage.key, passage.revision)
+        vector = held(tx, part, before, passage.digest)
+        remove_docs(tx, part, before)
+        doc = add(tx, part, passage)
+        if vector is not None:
+            vectors[doc] = vector
+    move(tx, part, vectors)
     return after
 
 

@@ -39,7 +39,13 @@ LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.s
 WHERE doc.part = ? AND doc.doc > ? AND vector.doc IS NULL ORDER BY doc.doc LIMIT ?
 """
 _KEPT = "SELECT 1 FROM vector WHERE part = ? AND doc = ? AND space = ?"
+_HELD = """
+SELECT vector.space, vector.data FROM vector JOIN doc ON doc.part = vector.part AND doc.doc = vector.doc
+WHERE vector.part = ? AND vector.doc = ? AND doc.digest = ?
+"""
 _NO_SPACE = 0
+Held = tuple[int, bytes]
+"""The space of a vector and what is stored of it."""
 _ELSEWHERE = b"\1"
 """In place of a vector: a store outside this database has it."""
 _COUNTS = """
@@ -147,6 +153,22 @@ def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float] | N
     """
     batch = count_up(tx, _BATCH)
     return [doc for doc, vector in vectors.items() if tx.run(_PUT, (space, batch, _packed(vector), part, doc))]
+
+
+def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> Held | None:
+    """The vector of the first of these passages whose text has this digest, if it has one in this database."""
+    for doc in docs:
+        row = tx.one(_HELD, (part, doc, digest))
+        if row is not None and row[1] != _ELSEWHERE:
+            return int(row[0]), bytes(row[1])
+    return None
+
+
+def move(tx: Tx, part: int, vectors: Mapping[int, Held]) -> None:
+    """Gives passages by number vectors that others of the same text had."""
+    if vectors:
+        batch = count_up(tx, _BATCH)
+        tx.run_many(_PUT, [(space, batch, data, part, doc) for doc, (space, data) in vectors.items()])
 
 
 def kept(tx: Tx, space: int | None, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
