@@ -1,6 +1,7 @@
 """Writes what is generated from the manifest's model and codes; `--check` only says whether the files are up to date.
 
 schema/v1/plugin.schema.json        the JSON Schema editors use
+kernel/talekeeper/manifest/         the same file, as the host and validate-plugin read it
 schema/plugin-manifest.md           the same as a page
 docs/reference/diagnostics.md       every code with its rule, its cure and an example of what validate-plugin prints
 """
@@ -11,7 +12,8 @@ import sys
 from pathlib import Path
 
 from talekeeper.manifest.codes import BY_ID
-from talekeeper.manifest.published import FILE, json_text
+from talekeeper.manifest.level import LEVEL
+from talekeeper.manifest.model.publish import generated_schema, generated_text
 from talekeeper.manifest.reference import reference_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,8 +58,9 @@ COMPLAINTS = {
 def outputs() -> dict[Path, str]:
     """Path → text of every generated file."""
     return {
-        ROOT / FILE: json_text(),
-        ROOT / "schema" / "plugin-manifest.md": reference_text(),
+        ROOT / "schema" / f"v{LEVEL}" / "plugin.schema.json": generated_text(),
+        ROOT / "kernel" / "talekeeper" / "manifest" / "plugin.schema.json": generated_text(),
+        ROOT / "schema" / "plugin-manifest.md": reference_text(generated_schema()),
         ROOT / "docs" / "reference" / "diagnostics.md": diagnostics_text(),
     }
 

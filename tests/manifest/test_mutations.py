@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import check_manifest, read_manifest
+from talekeeper.manifest.check import examine
+from talekeeper.manifest.package import Folder
+from talekeeper.manifest.points import POINTS
 from talekeeper.manifest.present import as_github, as_json, as_text
 from talekeeper.manifest.targets import report
 from talekeeper.plugins.discovery import discover
@@ -201,3 +204,15 @@ def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tup
     assert len(list(as_text([result]))) > len(result.diagnostics)
     assert len(list(as_github([result]))) == len(result.diagnostics)
     assert json.loads(as_json([result]))["targets"][0]["manifests"]
+
+
+@settings(max_examples=300)
+@given(damage=damaged())
+def test_the_schema_and_the_model_make_the_same_of_any_damage(damage: tuple[Path, bytes]) -> None:
+    folder, raw = damage
+
+    # Points that are equal, and not the host's own, are in no published schema.
+    by_model = examine(raw, Folder(folder), "plugin.toml", points={**POINTS})
+
+    # A text of it tells 1 from 1.0 and true, and has the order of keys.
+    assert repr(examine(raw, Folder(folder), "plugin.toml")) == repr(by_model)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
+import pytest
 import tomli
 from jsonschema import Draft202012Validator
 from pydantic import Field
@@ -15,10 +18,11 @@ from talekeeper.manifest import points
 from talekeeper.manifest.check import examine
 from talekeeper.manifest.codes.contributions import SAME_NAME
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import Line, LocalName
+from talekeeper.manifest.model.entry import Entry
+from talekeeper.manifest.model.publish import generated_schema
+from talekeeper.manifest.model.texts import Line, LocalName
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.points import POINTS, Entry, Point, Scene
-from talekeeper.manifest.published import json_schema
+from talekeeper.manifest.points import POINTS, Point, Scene
 from talekeeper.plugins import registrations
 
 ROOT = Path(__file__).parent.parent.parent
@@ -39,7 +43,7 @@ def _said_once(scene: Scene) -> Iterator[Finding]:
         seen.add(entry.text("text"))
 
 
-NINTH = Point("greetings", "Lines to open a session with.", "greeting", list[Greeting], (_said_once,), "id")
+NINTH = Point("greetings", "Lines to open a session with.", "greeting", lambda: list[Greeting], (_said_once,), "id")
 WITH_NINTH = {**POINTS, NINTH.name: NINTH}
 
 
@@ -83,26 +87,28 @@ def test_a_ninth_point_is_checked_like_the_eight(folder: Path, head: str) -> Non
 
 
 def test_a_ninth_point_is_in_the_schema(head: str) -> None:
-    with_ninth: Any = Draft202012Validator(json_schema(WITH_NINTH))
-    without: Any = Draft202012Validator(json_schema())
+    with_ninth: Any = Draft202012Validator(generated_schema(WITH_NINTH))
+    without: Any = Draft202012Validator(generated_schema())
     document = tomli.loads(head + '[[contributes.greetings]]\nid = "hello"\ntext = "Hello."\n')
 
     assert with_ninth.is_valid(document)
     assert not without.is_valid(document)
 
 
-def test_the_ninth_of_the_documentation_is_this_one() -> None:
+def test_the_ninth_of_the_documentation_is_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "why" / "contribution-points.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    shown: dict[str, object] = {}
+    shape, told = (ModuleType(f"talekeeper.manifest.{it}.greetings") for it in ("model", "points"))
+    monkeypatch.setitem(sys.modules, shape.__name__, shape)
 
-    for block in blocks:
+    for module, block in zip((shape, told), re.findall(r"```python\n(.*?)```", page, re.DOTALL), strict=True):
         # The annotations of the page are not postponed as those of this module are.
-        exec(compile(block, "contribution-points.md", "exec", dont_inherit=True), shown)  # noqa: S102 - the page is ours
+        code = compile(block, "contribution-points.md", "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102 - the page is ours
 
-    point = shown["POINT"]
+    point = told.POINT
     assert isinstance(point, Point)
-    assert json.dumps(json_schema({**POINTS, point.name: point})["$defs"]["Greeting"]["properties"]["text"])
+    assert point.shape() == shape.SHAPE
+    assert json.dumps(generated_schema({**POINTS, point.name: point})["$defs"]["Greeting"]["properties"]["text"])
     assert point.name == NINTH.name
 
 

@@ -8,24 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import identity_rules
 from talekeeper.manifest.agreement import NOTHING, Expected, agrees
 from talekeeper.manifest.codes import file as file_codes
-from talekeeper.manifest.complaints import Complaints, complaints
 from talekeeper.manifest.declare import declare
 from talekeeper.manifest.declared import PluginManifest
 from talekeeper.manifest.diagnostic import Diagnostic, Finding, located, whole_file
 from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.package import Folder, Package
+from talekeeper.manifest.plain import plainly_holds
 from talekeeper.manifest.points import POINTS, Point, Scene
 from talekeeper.manifest.positions import Path as KeyPath
 from talekeeper.manifest.positions import Places
-from talekeeper.manifest.shape import model
 from talekeeper.manifest.source import SIZE_LIMIT, parse
 from talekeeper.manifest.table import Table
+
+if TYPE_CHECKING:
+    from talekeeper.manifest.complaints import Complaints
 
 FILE_NAME = "plugin.toml"
 
@@ -135,8 +137,10 @@ def _findings(
     """
     findings: list[Finding] = []
     moves: dict[KeyPath, KeyPath] = {}
-    while True:
-        said = complaints(model(points), data, newer=newer)
+    while not plainly_holds(data, points):
+        from talekeeper.manifest.complaints import complaints  # noqa: PLC0415 - with the model comes pydantic
+
+        said = complaints(points, data, newer=newer)
         findings += (_moved(it, moves) for it in said.findings)
         if not (said.respelled or said.ignored):
             break

@@ -15,6 +15,8 @@ from talekeeper.manifest import saying
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.json_text import not_json
 from talekeeper.manifest.keys import Keys
+from talekeeper.manifest.model.whole import model
+from talekeeper.manifest.points import Point
 from talekeeper.manifest.positions import Path
 from talekeeper.manifest.suggest import SAME, nearest
 from talekeeper.manifest.table import is_array, is_table
@@ -28,12 +30,16 @@ class Complaints(NamedTuple):
     ignored: list[Path]
 
 
-def complaints(model: type[BaseModel], data: Mapping[str, Any], *, newer: bool) -> Complaints:
-    """All findings of the shape. `newer`: the manifest is of a later level than the host, so unknown keys only warn."""
-    errors = _errors(model, data)
+def complaints(points: Mapping[str, Point], data: Mapping[str, Any], *, newer: bool) -> Complaints:
+    """All findings about the shape of a manifest with these points.
+
+    `newer`: it is of a later level than the host, so unknown keys only warn.
+    """
+    shape = model(points)
+    errors = _errors(shape, data)
     if not errors:
         return Complaints([], {}, [])
-    keys = Keys(model)
+    keys = Keys(shape)
     unknown = [it.path for it in errors if it.kind == "extra_forbidden"]
     missing = [it.path for it in errors if it.kind == "missing"]
     respelled = {} if newer else dict(_respelled(unknown, missing, data, keys))
@@ -54,9 +60,9 @@ def at(data: Any, path: Path) -> Any:
     return data
 
 
-def _errors(model: type[BaseModel], data: Mapping[str, Any]) -> list[saying.Error]:
+def _errors(shape: type[BaseModel], data: Mapping[str, Any]) -> list[saying.Error]:
     try:
-        model.model_validate(data)
+        shape.model_validate(data)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
         return [saying.Error(it["type"], _path(it["loc"], it["type"], data), it.get("ctx", {})) for it in details]

@@ -9,8 +9,8 @@ from typing import Any
 from talekeeper.manifest import schema_file
 from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
 from talekeeper.manifest.package import Package
+from talekeeper.manifest.plain import filled
 from talekeeper.manifest.points import POINTS, Point
-from talekeeper.manifest.shape import model
 from talekeeper.manifest.table import Table, is_array
 
 
@@ -18,8 +18,8 @@ def declare(
     data: Mapping[str, Any], package: Package, root: Path, points: Mapping[str, Point] = POINTS
 ) -> PluginManifest:
     """The values of a manifest that has no error and no unknown key."""
-    filled = model(points).model_validate(data).model_dump(by_alias=True, exclude_none=True)
-    plugin, contributes = filled["plugin"], filled.get("contributes", {})
+    whole = filled(data, points)
+    plugin, contributes = whole["plugin"], whole.get("contributes", {})
     tables = {name: Table(it) for name, it in contributes.get("data", {}).items()}
     return PluginManifest(
         id=plugin["id"],
@@ -36,7 +36,7 @@ def declare(
             for name, entries in contributes.items()
             if is_array(entries)
         },
-        permissions={key: tuple(it) for key, it in filled.get("permissions", {}).items()},
+        permissions={key: tuple(it) for key, it in whole.get("permissions", {}).items()},
         root=root,
     )
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from talekeeper.manifest.plain_value import plainly_fits
 from talekeeper.manifest.wording import counted, quoted, visible
 
 _KEPT = 64
@@ -38,8 +39,10 @@ class _Fault(Protocol):
 
 def misfit(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
     """Where plain JSON does not fit a JSON Schema, as property/property, '' for the whole, and a sentence of how."""
+    if plainly_fits(schema, value):
+        return None
     faults = _validator(schema).iter_errors(value)
-    # Imported late: only who has a value to check pays for jsonschema.
+    # Imported late: only who has a value that does not plainly fit pays for jsonschema.
     fault: _Fault | None = import_module("jsonschema").exceptions.best_match(faults)
     return None if fault is None else (_place(fault), sentence(fault))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from talekeeper.manifest.published import FILE, json_schema
+from talekeeper.manifest.level import LEVEL
+from talekeeper.manifest.table import is_array
 
-_SCHEMA = FILE.removeprefix("schema/")
+_SCHEMA = f"v{LEVEL}/plugin.schema.json"
 _INTRODUCTION = f"""# plugin.toml, key by key
 
 Generated from the model that the host itself uses, like [`{_SCHEMA}`]({_SCHEMA}).
@@ -16,9 +17,8 @@ What a schema cannot say is in the [list of diagnostics](../docs/reference/diagn
 """
 
 
-def reference_text() -> str:
-    """The page as it is published."""
-    schema = json_schema()
+def reference_text(schema: Mapping[str, Any]) -> str:
+    """The page of a published schema."""
     return "\n".join([_INTRODUCTION, *_tables(schema)])
 
 
@@ -60,6 +60,8 @@ def _default(value: Mapping[str, Any]) -> str:
         return f"`{str(default).lower()}`"
     if isinstance(default, str):
         return f'`"{default}"`'
+    if is_array(default):
+        return f"`{default}`"
     return "" if default is None else f"`{default:g}`"
 
 

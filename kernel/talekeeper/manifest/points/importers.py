@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
-
-from pydantic import Field
 
 from talekeeper.manifest.codes import contributions
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import FilePath, LocalName
-from talekeeper.manifest.points.point import Entry, Point, Scene
+from talekeeper.manifest.points.point import Point, Scene, kept_in
 from talekeeper.manifest.points.shared import names_once, needs_code
 from talekeeper.manifest.wording import quoted
-
-
-class Importer(Entry):
-    """A kind of file the plugin reads into its own namespaces."""
-
-    id: Annotated[LocalName, Field(description="The name under which the code registers the importer.")]
-    match: Annotated[
-        list[FilePath], Field(min_length=1, max_length=50, description="File name patterns, such as *.json.")
-    ]
 
 
 def _patterns(scene: Scene) -> Iterator[Finding]:
@@ -36,7 +23,7 @@ POINT = Point(
     name="importers",
     about="Files the plugin can read into its namespaces.",
     noun="importer",
-    shape=list[Importer],
+    shape=kept_in("talekeeper.manifest.model.importers"),
     rules=(names_once("id"), needs_code, _patterns),
     named_by="id",
     code=True,

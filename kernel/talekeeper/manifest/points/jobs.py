@@ -4,35 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Literal
-
-from pydantic import Field
 
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import Line, LocalName, TimeOfDay
-from talekeeper.manifest.points.point import Entry, Point, Scene
+from talekeeper.manifest.points.point import Point, Scene, kept_in
 from talekeeper.manifest.points.shared import names_once, needs_code
 from talekeeper.manifest.wording import quoted
 
 _WHEN = ("cron", "time", "weekday", "tz")
 _CRON_FIELDS = 5
-
-
-class Job(Entry):
-    """Work the plugin's code does outside a turn: after one, at set times, or when asked."""
-
-    id: Annotated[LocalName, Field(description="The name under which the code registers the job.")]
-    on: Annotated[Literal["turn-committed", "schedule", "manual"], Field(description="What starts it.")]
-    cron: Annotated[Line | None, Field(description="Five cron fields: minute, hour, day, month, weekday.")] = None
-    time: Annotated[TimeOfDay | None, Field(description="HH:MM; every day, or on the weekday.")] = None
-    weekday: Annotated[
-        Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] | None,
-        Field(description="With time: once a week."),
-    ] = None
-    tz: Annotated[Line | None, Field(description="A name of the IANA time zone database. Absent: the workspace's.")] = (
-        None
-    )
 
 
 def _schedules(scene: Scene) -> Iterator[Finding]:
@@ -89,7 +69,7 @@ POINT = Point(
     name="jobs",
     about="Work outside the turn.",
     noun="job",
-    shape=list[Job],
+    shape=kept_in("talekeeper.manifest.model.jobs"),
     rules=(names_once("id"), needs_code, _schedules, _times),
     named_by="id",
     code=True,

@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import Package
 from talekeeper.manifest.table import Table
-
-
-def _whole(value: Any) -> Any:
-    # JSON Schema takes 1.0 for an integer, so the model has to as well.
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-WHOLE = BeforeValidator(_whole)
-"""Last in an annotation of `int`: a whole number, however it is written."""
-
-
-class Entry(BaseModel):
-    """A table of the manifest: keys are spelled with hyphens, unknown ones and conversions are refused."""
-
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        defer_build=True,
-        frozen=True,
-        allow_inf_nan=False,
-        alias_generator=lambda name: name.replace("_", "-"),
-    )
 
 
 class Scene(NamedTuple):
@@ -53,17 +30,23 @@ Rule = Callable[[Scene], Iterator[Finding]]
 class Point(NamedTuple):
     """A contribution point as data.
 
-    `shape` is what pydantic makes of the table, a mapping of named tables or a list; the published schema comes from
-    it. `rules` say what a schema cannot. `noun` is what people call an entry, `named_by` the key that names it: "" if
-    the table's own name does. `code` tells whether the plugin's code must register a function under that name.
-    `schema_key` names the key whose value is the file of a JSON Schema.
+    `shape` gives what pydantic makes of the table, a mapping of named tables or a list; the published schema comes from
+    it. It is a function because a manifest that plainly holds needs no pydantic. `rules` say what a schema cannot.
+    `noun` is what people call an entry, `named_by` the key that names it: "" if the table's own name does. `code` tells
+    whether the plugin's code must register a function under that name. `schema_key` names the key whose value is the
+    file of a JSON Schema.
     """
 
     name: str
     about: str
     noun: str
-    shape: Any
+    shape: Callable[[], Any]
     rules: tuple[Rule, ...] = ()
     named_by: str = ""
     code: bool = False
     schema_key: str = ""
+
+
+def kept_in(module: str) -> Callable[[], Any]:
+    """The `SHAPE` of a module, which is imported when the shape is asked for."""
+    return lambda: import_module(module).SHAPE

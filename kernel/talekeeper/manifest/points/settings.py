@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.names import Line, Prose, SettingKey
-from talekeeper.manifest.points.point import Entry, Point, Scene
+from talekeeper.manifest.points.point import Point, Scene, kept_in
 from talekeeper.manifest.points.shared import names_once
 from talekeeper.manifest.table import Table, is_array
 from talekeeper.manifest.wording import quoted
-
-_Text = Annotated[str, Field(max_length=2000)]
-_Value = bool | int | float | _Text
-
-
-class Setting(Entry):
-    """One setting of the plugin, resolved home < workspace < session."""
-
-    key: Annotated[SettingKey, Field(description="What the code asks for.")]
-    type: Annotated[
-        Literal["boolean", "integer", "number", "string"], Field(description="What kind of value it takes.")
-    ]
-    default: Annotated[_Value, Field(description="The value where nobody has set one.")]
-    label: Annotated[Line, Field(description="What the settings page calls it.")]
-    description: Annotated[Prose | None, Field(description="What it changes, and why its default is what it is.")] = (
-        None
-    )
-    min: Annotated[float | None, Field(description="The lowest number allowed.")] = None
-    max: Annotated[float | None, Field(description="The highest number allowed.")] = None
-    choices: Annotated[
-        list[_Value] | None, Field(min_length=1, max_length=100, description="The only values allowed.")
-    ] = None
 
 
 def _is_of(value: Any, kind: str) -> bool:
@@ -102,7 +77,7 @@ POINT = Point(
     name="settings",
     about="What people may set; the settings page is drawn from it.",
     noun="setting",
-    shape=list[Setting],
+    shape=kept_in("talekeeper.manifest.model.settings"),
     rules=(names_once("key"), _ranges, _choices, _defaults),
     named_by="key",
 )

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from talekeeper.manifest.names import FilePath, HostName, Line, LocalName, ModuleName, PluginId, ReadTarget
-from talekeeper.manifest.points import POINTS, Entry, Point
-from talekeeper.manifest.points.point import WHOLE
+from talekeeper.manifest.model.entry import WHOLE, Entry
+from talekeeper.manifest.model.texts import FilePath, HostName, Line, LocalName, ModuleName, PluginId, ReadTarget
+from talekeeper.manifest.points import POINTS, Point
 
 _SWITCH = "PYDANTIC_DISABLE_PLUGINS"
 
@@ -33,26 +33,26 @@ class Plugin(Entry):
     module: Annotated[
         ModuleName | None, Field(description="The module inside the package that registers code. Absent: data only.")
     ] = None
-    requires: list[PluginId] = Field(default_factory=list, max_length=100, description="Plugins that must be active.")
-    optional: list[PluginId] = Field(default_factory=list, max_length=100, description="Plugins used when present.")
+    requires: list[PluginId] = Field(default=[], max_length=100, description="Plugins that must be active.")
+    optional: list[PluginId] = Field(default=[], max_length=100, description="Plugins used when present.")
 
 
 class Permissions(Entry):
     """Declared intent, enforced at the kernel's own doors."""
 
     read: list[ReadTarget] = Field(
-        default_factory=list, max_length=200, description="Other plugins' namespaces, as plugin/namespace."
+        default=[], max_length=200, description="Other plugins' namespaces, as plugin/namespace."
     )
-    models: list[LocalName] = Field(default_factory=list, max_length=50, description="Model slots.")
+    models: list[LocalName] = Field(default=[], max_length=50, description="Model slots.")
     files: list[FilePath] = Field(
-        default_factory=list, max_length=200, description="Paths and patterns inside the workspace folder."
+        default=[], max_length=200, description="Paths and patterns inside the workspace folder."
     )
-    http: list[HostName] = Field(default_factory=list, max_length=200, description="Hosts.")
+    http: list[HostName] = Field(default=[], max_length=200, description="Hosts.")
 
 
 @lru_cache(maxsize=8)
 def _model(points: tuple[Point, ...]) -> type[BaseModel]:
-    fields: Any = {it.name: (Annotated[it.shape | None, Field(description=it.about)], None) for it in points}
+    fields: Any = {it.name: (Annotated[it.shape() | None, Field(description=it.about)], None) for it in points}
     contributes = create_model("Contributes", __base__=Entry, __doc__="What the plugin adds.", **fields)
     tables: Any = {
         "plugin": (Annotated[Plugin, Field(description="Who the plugin is.")], ...),
