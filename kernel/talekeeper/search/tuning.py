@@ -42,12 +42,12 @@ class Tuning:
     """How fast what meaning adds grows with how far a passage stands out; 1 and 2 lose .003 on the mean of all sets."""
     meaning_most: float = 3.0
     """Standard deviations beyond which standing out counts no more: long tails are of large scopes, not of answers."""
-    meaning_gate: float = 0.5
+    meaning_gate: float = -0.5
     """How far a passage without a word of the query must stand out to be found, in standard deviations."""
-    meant_before: float = 0.5
-    """The share a message has in what the one before it means; .3 to .7 do the same within .003."""
-    meant_after: float = 0.3
-    """The same for the one after it."""
+    meant_before: tuple[float, ...] = tuple(0.5 * 0.7**away for away in range(_WIDTH))
+    """What the meaning of the message one, two, … before counts in a message's; .45 · .6^n is the same within .003."""
+    meant_after: tuple[float, ...] = tuple(0.35 * 0.7**away for away in range(_WIDTH))
+    """The same for those after it."""
     fold: bool = True
     """Whether passages of identical text are one result."""
     damping: int = RANK_DAMPING
