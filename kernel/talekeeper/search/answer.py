@@ -99,7 +99,8 @@ def _by_meaning_too(
     """The list as it is where the wording has no vector or passages have none."""
     if wording.vector is None:
         return found
-    heights = standings(fields, asked.matrices, wording.vector, asked.tuning)
+    listed = [found.position[found.field == number] for number in range(len(fields))]
+    heights = standings(fields, asked.matrices, wording.vector, listed, width, asked.tuning)
     return found if heights is None else blend(found, fields, heights, width, asked.tuning, names.keys)
 
 
