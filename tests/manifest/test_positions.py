@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import tomli
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.manifest.positions import Path, Span, place, pointer
+from talekeeper.manifest.positions import Path, Places, Span, pointer
 from talekeeper.manifest.table import is_array, is_table
 
 T = TypeVar("T")
@@ -135,14 +135,14 @@ def _cut(text: str, span: Span) -> str:
 def test_the_scanned_paths_are_the_parsed_paths(text: str) -> None:
     parsed = {path for path, _ in _paths(tomli.loads(text))}
 
-    places = place(text)
+    places = Places(text)
 
     assert {*places.keys, *places.values} == parsed
 
 
 @given(documents())
 def test_a_key_stands_where_its_span_says(text: str) -> None:
-    keys = place(text).keys
+    keys = Places(text).keys
 
     for path, span in keys.items():
         if isinstance(path[-1], str):
@@ -151,7 +151,7 @@ def test_a_key_stands_where_its_span_says(text: str) -> None:
 
 @given(documents())
 def test_a_value_of_one_line_stands_where_its_span_says(text: str) -> None:
-    values = place(text).values
+    values = Places(text).values
     parsed = dict(_paths(tomli.loads(text)))
 
     for path, span in values.items():
@@ -168,7 +168,7 @@ def test_a_value_of_one_line_stands_where_its_span_says(text: str) -> None:
 def test_a_table_is_pointed_at_in_its_own_header() -> None:
     text = "[a.b.c]\nx = 1\n[a]\n[a.b]\n[[d]]\n[d.e]\n[[d]]\n"
 
-    keys = place(text).keys
+    keys = Places(text).keys
 
     assert keys["a",] == Span(3, 2, 3)
     assert keys["a", "b"] == Span(4, 4, 5)
@@ -179,7 +179,7 @@ def test_a_table_is_pointed_at_in_its_own_header() -> None:
 
 
 def test_what_is_not_written_is_pointed_at_where_it_would_be() -> None:
-    places = place('[plugin]\nid = "x"\n')
+    places = Places('[plugin]\nid = "x"\n')
 
     assert places.span(("plugin", "version"), "key") == Span(1, 2, 8)
     assert places.span(("plugin", "id", "deeper"), "value") == Span(2, 6, 9)
@@ -189,7 +189,7 @@ def test_what_is_not_written_is_pointed_at_where_it_would_be() -> None:
 def test_columns_count_characters() -> None:
     text = '"漢字" = { "é" = 1 }'
 
-    keys = place(text).keys
+    keys = Places(text).keys
 
     assert keys["漢字",] == Span(1, 1, 5)
     assert keys["漢字", "é"] == Span(1, 10, 13)

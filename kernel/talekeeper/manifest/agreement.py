@@ -43,7 +43,9 @@ def agrees(plugin: Table, expected: Expected) -> Iterator[Finding]:
 
 
 def _same(one: str, other: str) -> bool:
-    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - only distributions have a version to compare
+    if one == other:
+        return True
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - few spell one version in two ways
 
     try:
         return Version(one) == Version(other)

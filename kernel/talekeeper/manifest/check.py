@@ -39,7 +39,7 @@ class Checked(NamedTuple):
     manifest: PluginManifest | None = None
     text: str = ""
     id: str = ""
-    places: Places = Places({}, {})
+    places: Places = Places()
 
     @property
     def holds(self) -> bool:

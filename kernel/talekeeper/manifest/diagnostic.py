@@ -82,7 +82,7 @@ def located(findings: Iterable[Finding], file: str, places: Places) -> list[Diag
 
 def whole_file(code: Code, file: str, message: str, hint: str = "") -> Diagnostic:
     """A diagnostic about a file that has no line to point at."""
-    return _locate(Finding(code, (), message, hint, span=Span(0, 0, 0)), file, Places({}, {}))
+    return _locate(Finding(code, (), message, hint, span=Span(0, 0, 0)), file, Places())
 
 
 def _locate(finding: Finding, file: str, places: Places) -> Diagnostic:

@@ -98,6 +98,7 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._real_root = os.path.realpath(root)
 
     def has(self, path: str) -> bool:
         """See `Package.has`."""
@@ -122,7 +123,7 @@ class Folder:
         refuse_unsafe(path)
         found = self._root / path
         # Path.resolve() would fail on links that lead in a circle.
-        if not Path(os.path.realpath(found)).is_relative_to(os.path.realpath(self._root)):
+        if not Path(os.path.realpath(found)).is_relative_to(self._real_root):
             raise PathRefused("a symbolic link leads out of the package")
         return found
 

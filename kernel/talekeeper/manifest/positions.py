@@ -1,6 +1,6 @@
 """Where every key and value of a TOML text stands.
 
-Reads text that tomli has accepted, so it need not refuse anything: it only has to find the same keys. `place` gives,
+Reads text that tomli has accepted, so it need not refuse anything: it only has to find the same keys. `Places` has,
 for each key path of the parsed document, the span of the key and the span of the value.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -36,11 +37,33 @@ class Span(NamedTuple):
     end_column: int
 
 
-class Places(NamedTuple):
-    """Spans by key path. A table that has a header, or is only implied by one, has the span of its key alone."""
-
+class _Found(NamedTuple):
     keys: dict[Path, Span]
     values: dict[Path, Span]
+
+
+class Places:
+    """Spans by key path of a text that `tomli.loads` accepts. Line ends must be line feeds.
+
+    The text is read when the first is asked for: in a sound manifest nothing has to be pointed at.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    @property
+    def keys(self) -> dict[Path, Span]:
+        """Where each key stands. A table that has a header, or is only implied by one, stands nowhere else."""
+        return self._found.keys
+
+    @property
+    def values(self) -> dict[Path, Span]:
+        """Where each value stands."""
+        return self._found.values
+
+    @cached_property
+    def _found(self) -> _Found:
+        return _Scanner(self._text).document()
 
     def span(self, path: Path, on: Literal["key", "value"]) -> Span:
         """The span of the path, or of the nearest thing around it that is written down."""
@@ -57,20 +80,15 @@ def pointer(path: Path) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
 
 
-def place(text: str) -> Places:
-    """Finds every key of a text that `tomli.loads` accepts. Line ends must be line feeds."""
-    return _Scanner(text).document()
-
-
 class _Scanner:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._places = Places({}, {})
+        self._places = _Found({}, {})
         self._elements: dict[Path, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
-    def document(self) -> Places:
+    def document(self) -> _Found:
         table: Path = ()
         while self._more():
             table = self._header() if self._peek("[") else self._pair(table)

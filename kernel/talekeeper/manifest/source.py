@@ -14,8 +14,8 @@ import tomli
 
 from talekeeper.manifest.codes import file as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.json_text import not_json
-from talekeeper.manifest.positions import Path, Places, Span, place
+from talekeeper.manifest.json_text import depth, not_json
+from talekeeper.manifest.positions import Path, Places, Span
 from talekeeper.manifest.table import is_array, is_table
 
 SIZE_LIMIT = 64 * 1024
@@ -65,7 +65,7 @@ def parse(raw: bytes, limit: int = SIZE_LIMIT) -> Source:
 
 
 def _refused(finding: Finding, text: str = "") -> Source:
-    return Source(None, Places({}, {}), (finding,), text)
+    return Source(None, Places(), (finding,), text)
 
 
 def _decode(raw: bytes) -> tuple[str, Finding | None]:
@@ -108,8 +108,9 @@ def _parse_text(text: str) -> Source:
     except ValueError:
         # Python refuses to convert a number of more than 4,300 digits; tomli lets that error through.
         return _refused(_endless_number(text), text)
-    places = place(text)
-    deepest = max(places.keys, key=len, default=())
+    places = Places(text)
+    # Tables that only the dots of headers and keys open; to be as deep as a path, the data has to be nested so.
+    deepest = max(places.keys, key=len, default=()) if depth(data) > DEPTH_LIMIT else ()
     if len(deepest) > DEPTH_LIMIT:
         return _refused(_too_deep(places.span(deepest, "key")), text)
     return Source(data, places, tuple(_not_json(data, ())), text)

@@ -50,7 +50,7 @@ class World:
     author_note: str = ""
     player: Mapping[str, Any] = field(default_factory=dict[str, Any])
     entries: tuple[Entry, ...] = ()
-    places: Places = field(default_factory=lambda: Places({}, {}), repr=False)
+    places: Places = field(default_factory=Places, repr=False)
 
     def fault(self, steps: Path, what: str, *, cure: str = "", key: bool = False) -> ImportFileError:
         """The error about a place in the file; `key` when the key itself is at fault and not its value."""
