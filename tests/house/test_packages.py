@@ -83,6 +83,20 @@ def test_help_loads_nothing_heavy() -> None:
     assert HEAVY & set(loaded) == set()
 
 
+def test_a_home_with_the_bundled_plugins_needs_neither_pydantic_nor_jsonschema(tmp_path: Path) -> None:
+    code = f"""import sys
+from pathlib import Path
+from talekeeper.home import Home
+with Home.open(Path({str(tmp_path)!r})) as home:
+    found = [plugin.id for plugin in home.host.plugins if plugin.manifest]
+print(*sys.modules, *found)"""
+
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "memory" in loaded
+    assert {"pydantic", "pydantic_core", "jsonschema"} & set(loaded) == set()
+
+
 @pytest.mark.parametrize("name", ["talekeeper.api", "talekeeper.errors", "talekeeper.testing"])
 def test_public_modules_list_what_they_export(name: str) -> None:
     module = importlib.import_module(name)

@@ -16,6 +16,7 @@ from talekeeper.cli.validate_plugin import command
 from talekeeper.manifest.present import excerpt
 from talekeeper.manifest.published import json_text
 
+ROOT = Path(__file__).parent.parent.parent
 GOOD = Path(__file__).parent / "good"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -264,12 +265,14 @@ def test_who_reads_only_the_first_line_gets_no_traceback(here: Path) -> None:
 HEAVY = {"numpy", "sqlite_utils", "httpx", "mcp", "starlette", "pluggy", "sqlite3", "asyncio"}
 
 
-def _loaded(arguments: list[str]) -> set[str]:
+def _loaded(arguments: list[str], *, whole: bool = False) -> set[str]:
+    """The modules by the names of their packages, or by their whole names."""
     program = "from talekeeper.cli.validate_plugin import main; main()"
     result = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", program, *arguments], capture_output=True, text=True, check=False
     )
-    return {it.rpartition("|")[2].strip().partition(".")[0] for it in result.stderr.splitlines()}
+    names = {it.rpartition("|")[2].strip() for it in result.stderr.splitlines()}
+    return names if whole else {it.partition(".")[0] for it in names}
 
 
 @pytest.mark.parametrize(
@@ -280,13 +283,30 @@ def test_nothing_heavy_is_loaded(arguments: list[str]) -> None:
     assert _loaded(arguments) & HEAVY == set()
 
 
-def test_jsonschema_is_loaded_only_for_a_schema_that_is_not_plain(here: Path) -> None:
-    plain = _loaded([str(GOOD / "lamp-hub")])
-    (here / "lore" / "entries.schema.json").write_text('{"type": "object", "unevaluatedProperties": false}')
-    other = _loaded(["lore"])
+NOT_PLAIN = {"pydantic", "pydantic_core", "jsonschema"}
+RARE = {"logging", "tempfile", "zipfile", "importlib.metadata"}
 
-    assert "jsonschema" not in plain
-    assert "jsonschema" in other
+
+@pytest.mark.parametrize(
+    "folder", ["tests/manifest/good/minimal", "examples/lorebook", "plugins/memory", "examples/rumours"]
+)
+def test_a_good_manifest_and_its_seeds_are_checked_without_pydantic_and_jsonschema(folder: str) -> None:
+    loaded = _loaded([str(ROOT / folder)], whole=True)
+
+    assert "talekeeper.manifest.declare" in loaded
+    assert loaded & (NOT_PLAIN | RARE) == set()
+
+
+def test_pydantic_is_loaded_for_a_manifest_that_is_not_plain(folder: Path, head: str, data: str) -> None:
+    (folder / "plugin.toml").write_text(head.replace("api = 1", "api = 1.0") + data, encoding="utf-8")
+
+    assert "pydantic" in _loaded([str(folder)])
+
+
+def test_jsonschema_is_loaded_for_a_schema_that_is_not_plain(here: Path) -> None:
+    (here / "lore" / "entries.schema.json").write_text('{"type": "object", "unevaluatedProperties": false}')
+
+    assert "jsonschema" in _loaded(["lore"])
 
 
 def test_help_loads_no_pydantic() -> None:

@@ -14,7 +14,8 @@ from talekeeper.cli.faults import INTERRUPTED, asks_for_json, is_bug, report
 from talekeeper.cli.naming import refuse_empty
 from talekeeper.cli.options import common_shown
 from talekeeper.cli.table import COMMANDS
-from talekeeper.cli.terminal import PROGRAM, Voice, answers_of_this_thread, flush_or_drop, never_fail_to_print
+from talekeeper.cli.terminal import PROGRAM, answers_of_this_thread, flush_or_drop, never_fail_to_print
+from talekeeper.cli.voice import Voice
 
 
 class LazyGroup(click.Group):

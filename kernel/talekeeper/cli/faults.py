@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from talekeeper.cli.encoding import json_text
-from talekeeper.cli.terminal import Voice
+from talekeeper.cli.voice import Voice
 from talekeeper.errors import TalekeeperError
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

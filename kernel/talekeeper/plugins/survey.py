@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.specifiers import SpecifierSet
-
 from talekeeper import __version__
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import PluginManifest, read_manifest
@@ -61,6 +59,8 @@ def _compatible(plugin: Plugin, host_version: str) -> Plugin:
     wanted = plugin.manifest.requires_host if plugin.manifest else None
     if not wanted:
         return plugin
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - 5 ms, and few manifests ask
+
     if SpecifierSet(wanted).contains(host_version, prereleases=True):
         return plugin
     return plugin.moved(State.INCOMPATIBLE, f"it requires Talekeeper {wanted}, this is {host_version}")
