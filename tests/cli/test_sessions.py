@@ -62,6 +62,18 @@ def test_a_beginning_that_fits_several_is_not_guessed(told: Run, chat: Any) -> N
     assert "may be any of several sessions" in outcome.err
 
 
+def test_an_imported_chat_goes_on_under_its_own_names_until_others_are_set(told: Run) -> None:
+    before = told("sessions", "names", "harbour", "--json").json
+    told("sessions", "names", "harbour", "--player", "Ines", "--narrator", "Edda")
+
+    after = told("sessions", "names", "harbour")
+    back = told("sessions", "names", "harbour", "--reset", "--json").json
+
+    assert after.out == "the player is Ines, the narrator Edda\n"
+    assert (back["player"], back["narrator"]) == (before["player"], before["narrator"])
+    assert back["narrator"] == "Mira"
+
+
 @pytest.mark.parametrize("command", ["undo", "retry"])
 def test_moves_without_a_session_are_made_in_the_one_used_last(told: Run, command: str) -> None:
     told("sessions", command)

@@ -44,6 +44,33 @@ def test_messages_come_in_file_order_with_their_sessions(
     assert [text for _, text in turns(story, "a")] == ["one", "three"]
 
 
+@pytest.mark.parametrize(
+    ("speakers", "names"),
+    [
+        (["user", "Mira", "user"], {"player": "user", "narrator": "Mira"}),
+        (["Mira", "user", "Tom"], {"player": "user", "narrator": ""}),
+        (["", "Mira"], {"narrator": "Mira"}),
+        ([""], None),
+    ],
+    ids=["two", "several narrators", "no player", "nobody"],
+)
+@pytest.mark.parametrize("batch", [1, 512])
+def test_a_session_keeps_the_names_it_was_imported_with(
+    run_import: RunImport,
+    story: Story,
+    lines_of: LinesOf,
+    monkeypatch: pytest.MonkeyPatch,
+    speakers: list[str],
+    names: dict[str, str] | None,
+    batch: int,
+) -> None:
+    monkeypatch.setattr(importer, "_BATCH_MESSAGES", batch)
+
+    run_import(lines_of(*({"session": "s", "speaker": one, "text": str(i)} for i, one in enumerate(speakers))))
+
+    assert story.session(SHORT).settings.get("imported") == names
+
+
 def test_a_turn_in_the_file_is_kept(run_import: RunImport, story: Story, lines_of: LinesOf) -> None:
     run_import(lines_of({"session": "s", "text": "a", "turn": 7}, {"session": "s", "text": "b", "turn": 9}))
 

@@ -21,6 +21,7 @@ title = "The Salt Lantern"
 locale = "en"
 persona = "A letter carrier."
 author_note = "Quiet."
+narrator = "The Ferryman"
 opening = "The ferry has turned back."
 
 [player]
@@ -41,6 +42,7 @@ FAULTS = [
     ("title = 3", 1, "title is text"),
     ("preset = ' x'", 1, "blanks around it"),
     ("opening = [\n'a']", 1, "opening is text"),
+    ("narrator = 3", 1, "narrator is text"),
     ("player = 'Ines'", 1, "player is a table"),
     ("[player]\nage = 3", 1, "the player has no name"),
     ("[player]\nname = 'a'\nlikes = ['tea']", 3, "likes of the player is text or a number"),
@@ -73,13 +75,15 @@ def test_a_world_becomes_a_session(home: Home, write: Write) -> None:
     session = begun.session
     (opening,) = home.story.messages(session.address)
     assert (session.id, session.title, session.locale, begun.records) == ("s", "The Salt Lantern", "en", 2)
-    assert dict(session.settings) == {
+    given = {
         "player": {"name": "Ines", "age": 31},
+        "narrator_name": "The Ferryman",
         "persona": "A letter carrier.",
         "author_note": "Quiet.",
-        "world": {"persona": "A letter carrier.", "author_note": "Quiet."},
     }
+    assert dict(session.settings) == {**given, "world": given}
     assert (opening.role, opening.turn, opening.text) == ("narrator", 0, "The ferry has turned back.")
+    assert opening.speaker == "The Ferryman"
     entries = home.host.namespace("ledger/entries")
     written = home.story.records.get(entries, scope_of(entries, session), "maud")
     assert written is not None
@@ -118,7 +122,7 @@ def test_what_is_wrong_is_one_sentence_with_its_line(home: Home, write: Write, t
 def test_a_plugin_that_is_off_is_told_with_its_line(home: Home, write: Write) -> None:
     home.host.disable("ledger")
 
-    with pytest.raises(ImportFileError, match=r":12: the plugin 'ledger' is disabled"):
+    with pytest.raises(ImportFileError, match=r":13: the plugin 'ledger' is disabled"):
         begin(home, "w", read_world(write(WORLD)))
 
 
@@ -126,7 +130,7 @@ def test_a_plugin_the_preset_leaves_out_is_told_with_its_line(home: Home, write:
     (home.folder / "presets").mkdir()
     (home.folder / "presets" / "bare.toml").write_text("plugins = []")
 
-    with pytest.raises(ImportFileError, match=r":12: the plugin 'ledger' is none of the preset's"):
+    with pytest.raises(ImportFileError, match=r":13: the plugin 'ledger' is none of the preset's"):
         begin(home, "w", read_world(write(WORLD)), preset="bare")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -64,14 +64,11 @@ class Game:
 
     def say(self, text: str | None) -> None:
         """A turn with the player's text; without one what waits is answered, or the story goes on by itself."""
-        player: Mapping[str, Any] = self.session.settings.get("player") or {}
-        speaker = str(player.get("name", ""))
 
         def told(interrupt: Interrupt) -> TurnResult:
             return self.narrator.turn(
                 self.address,
                 text,
-                speaker=speaker,
                 origin=self.lines.origin,
                 on_text=self.stage.piece,
                 cancel=interrupt.cancel,

@@ -15,6 +15,7 @@ from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import message_of, session_of, turns_of
 from talekeeper.cli.present import message_json, session_facts, session_json, show_message, tell
+from talekeeper.cli.session_names import names
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
 from talekeeper.errors import ParameterError
@@ -213,5 +214,5 @@ def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
     )
 
 
-for _command in TREE:
+for _command in (*TREE, names):
     group.add_command(_command)

@@ -126,7 +126,9 @@ class Acceptance:
 
     def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
         def commit(tx: Tx) -> tuple[bool, int, bool]:
-            return self._ensure(address, tx), *self._append(tx, address, drafts)
+            made, appended = self._ensure(address, tx), self._append(tx, address, drafts)
+            self._keep_names(tx, address, drafts)
+            return made, *appended
 
         done = self.story.write(commit, name="import messages")
         self._untended[address.session] += done[1]
@@ -146,6 +148,19 @@ class Acceptance:
         if moved:
             self.story.go(address, reached[0], tx=tx)
         return len(self.story.append(address, drafts, tx=tx)), moved
+
+    def _keep_names(self, tx: Tx, address: Address, drafts: Sequence[Draft]) -> None:
+        """The story goes on under its own names: the player's last, and the narrator's, unless it has several."""
+        settings = self.story.session(address, tx=tx).settings
+        before: Mapping[str, str] = settings.get("imported") or {}
+        names = dict(before)
+        for draft in drafts:
+            if draft.speaker and draft.role == "player":
+                names["player"] = draft.speaker
+            elif draft.speaker and draft.role == "narrator":
+                names["narrator"] = draft.speaker if names.get("narrator", draft.speaker) == draft.speaker else ""
+        if names != before:
+            self.story.configure_session(address, settings={**settings, "imported": names}, tx=tx)
 
     def _rehearse(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
         def rehearse(tx: Tx) -> NoReturn:

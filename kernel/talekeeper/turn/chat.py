@@ -10,9 +10,13 @@ from collections.abc import Sequence
 
 from talekeeper.models import ChatMessage
 from talekeeper.story import Message
+from talekeeper.text import cut_graphemes
+from talekeeper.turn.frame import clean
 from talekeeper.turn.wording import Wording
 
 _APART = "\n\n"
+_LONGEST_NAME = 80  # characters
+_NO_TAGS = str.maketrans("<>", "‹›")
 
 
 def chat(
@@ -23,7 +27,7 @@ def chat(
     said: list[tuple[str, list[str]]] = []
     for message in told:
         role = "user" if message.role == "player" else "assistant"
-        name = f"{message.speaker}: " if message.role in several and message.speaker else ""
+        name = f"{_name(message)}: " if message.role in several and message.speaker else ""
         if not said or said[-1][0] != role:
             said.append((role, []))
         said[-1][1].append(name + message.text)
@@ -37,6 +41,11 @@ def chat(
         texts[-1:] = [*after, texts[-1]]
     messages = [ChatMessage("user" if role == "user" else "assistant", _APART.join(texts)) for role, texts in said]
     return [ChatMessage("system", system), *messages] if system else messages
+
+
+def _name(message: Message) -> str:
+    """A speaker as it stands before a text: files name speakers, and a name is no place for lines or tags."""
+    return cut_graphemes(clean(message.speaker).translate(_NO_TAGS), _LONGEST_NAME)
 
 
 def _speakers(told: Sequence[Message], role: str) -> set[str]:

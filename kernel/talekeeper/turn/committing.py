@@ -80,7 +80,7 @@ def _answer(narrated: NarratedTurn, tx: Tx) -> Message:
     if narrated.anew and story.session(scene.address, tx=tx).head == scene.session.head:
         story.go(scene.address, scene.at, tx=tx)
     kind = "narration" if scene.player else "continue"
-    draft = Draft("narrator", narrated.text, kind=kind, turn=scene.number, origin="generated")
+    draft = Draft("narrator", narrated.text, speaker=scene.voice.name, kind=kind, turn=scene.number, origin="generated")
     (narration,) = story.answer(scene.address, scene.at, [draft], tx=tx)
     return narration
 

@@ -71,7 +71,8 @@ class Narrator:
         """Appends the player's message and has it answered; without a text the story goes on by itself.
 
         A player's message that still waits at the head is answered: the same text, or none, resumes its turn, and
-        another text is added to it. `origin` is `typed` or `pasted` when the face knows. `approve` is asked before a
+        another text is added to it. Without a `speaker` it is said under the session's name for the player.
+        `origin` is `typed` or `pasted` when the face knows. `approve` is asked before a
         tool acts outside the story in a turn that holds text nobody here typed; without it such calls are refused.
         Raises `ModelError`, `Cancelled`, `Busy` while another turn of the session is told, `InputError`; the player's
         message stays then, and can be sent again.
@@ -80,6 +81,8 @@ class Narrator:
         if draft is not None and not draft.text.strip():
             raise ParameterError("text", "it is empty", cure="write something, or let the story continue by itself")
         with self._alone(address) as lease:
+            if draft is not None and not speaker:
+                draft = replace(draft, speaker=voice(self._services.story.session(address)).player)
             accepted = accept(self._services.story, address, draft)
             return self._told(accepted, lease, on_text, cancel, approve)
 
@@ -101,9 +104,10 @@ class Narrator:
     def by_hand(self, address: Address, text: str, *, speaker: str = "") -> TurnResult:
         """The narration in a person's own words: it answers what waits at the head, else continues the story.
 
-        No model is asked; what follows a turn follows this one too.
+        No model is asked; what follows a turn follows this one too. Without a `speaker` the session's narrator says it.
         """
-        draft = Draft("narrator", text, speaker=speaker, origin="typed")
+        name = speaker or voice(self._services.story.session(address)).name
+        draft = Draft("narrator", text, speaker=name, origin="typed")
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the narrator says")
         self._services.host.ready(address)

@@ -110,7 +110,7 @@ def _plain(world: World, entry: Entry) -> Any:
 
 def _fill(home: Home, session: Session, world: World, checked: Sequence[tuple[Entry, Namespace]], tx: Tx) -> Begun:
     if world.opening.strip():
-        opening = Draft("narrator", world.opening.strip(), kind="opening")
+        opening = Draft("narrator", world.opening.strip(), speaker=world.narrator.strip(), kind="opening")
         home.story.append(session.address, [opening], tx=tx)
     if world.settings:
         home.story.configure_session(session.address, settings=world.settings, tx=tx)

@@ -11,15 +11,16 @@ from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.exchange import opened
 from talekeeper.manifest.positions import Path, Places
 from talekeeper.manifest.source import parse
-from talekeeper.story.names import check_name
+from talekeeper.story.names import check_line, check_name
 from talekeeper.text import check_text
 
 LIMIT = 4 * 1024 * 1024
 """Bytes: some thousand pages of lore."""
 
-_TEXTS = ("title", "locale", "preset", "opening", "persona", "author_note")
+_TEXTS = ("title", "locale", "preset", "narrator", "opening", "persona", "author_note")
 _TABLES = ("player", "plugin")
 _NAMES = frozenset({"locale", "preset"})
+_LINES = frozenset({"narrator"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class World:
     title: str = ""
     locale: str = ""
     preset: str = ""
+    narrator: str = ""
     opening: str = ""
     persona: str = ""
     author_note: str = ""
@@ -61,11 +63,16 @@ class World:
     def settings(self) -> dict[str, Any]:
         """What a session keeps of it beside its messages and records.
 
-        The texts that stand in its prompts are kept as the file's too: nobody here has typed them.
+        All of it is kept as the file's too: it stands in prompts, and nobody here has typed it.
         """
-        texts = {"persona": self.persona, "author_note": self.author_note}
-        said = {"player": dict(self.player), **texts, "world": {name: text for name, text in texts.items() if text}}
-        return {name: value for name, value in said.items() if value}
+        said = {
+            "player": dict(self.player),
+            "narrator_name": self.narrator.strip(),
+            "persona": self.persona.strip(),
+            "author_note": self.author_note.strip(),
+        }
+        given = {name: value for name, value in said.items() if value}
+        return {**given, "world": given} if given else {}
 
 
 def read_world(name: str) -> World:
@@ -101,6 +108,8 @@ def _text(world: World, key: str, value: object) -> str:
     if not isinstance(value, str):
         raise world.fault((key,), f"{key} is text", cure=f'write {key} = "…"')
     try:
+        if key in _LINES:
+            return check_line(value, key)
         return check_name(value, key, empty=True) if key in _NAMES else check_text(value, key)
     except ParameterError as fault:
         raise world.fault((key,), f"{key}: {fault.what}", cure=fault.cure) from fault

@@ -1,0 +1,51 @@
+"""`talekeeper sessions names`: under which names a session goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from talekeeper.cli import screen
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import session_of
+from talekeeper.cli.present import session_json
+from talekeeper.cli.tree import last_session_argument
+from talekeeper.story import Session
+from talekeeper.story.names import check_line
+from talekeeper.turn.voice import voice
+
+
+@click.command(epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")
+@last_session_argument
+@click.option("--player", metavar="NAME", help="Who the player is.")
+@click.option("--narrator", metavar="NAME", help="Who tells the story.")
+@click.option("--reset", is_flag=True, help="First goes back to the names that were imported, or to none.")
+@common
+@pass_common
+def names(options: Common, /, name: str | None, player: str | None, narrator: str | None, *, reset: bool) -> None:
+    """Show or set the names that new messages of a session are spoken under.
+
+    What has been said keeps its names. Without SESSION in the session used last.
+    """
+    with options.open() as home:
+        session = session_of(home, options, name)
+        given = {"player": player, "narrator": narrator}
+        chosen = {role: one or "" for role, one in given.items() if reset or one is not None}
+        if chosen:
+            session = home.story.configure_session(session.address, settings=_changed(session, **chosen))
+        now = voice(session)
+    if options.as_json:
+        screen.emit({**session_json(session), "player": now.player, "narrator": now.name})
+        return
+    screen.say(f"the player is {now.player or 'without a name'}, the narrator {now.name or 'without a name'}")
+
+
+def _changed(session: Session, *, player: str | None = None, narrator: str | None = None) -> dict[str, Any]:
+    settings: dict[str, Any] = {**session.settings}
+    if player is not None:
+        known = {**(settings.get("player") or {}), "name": check_line(player, "player")}
+        settings["player"] = {key: value for key, value in known.items() if value != ""}
+    if narrator is not None:
+        settings["narrator_name"] = check_line(narrator, "narrator")
+    return settings
