@@ -1,1 +1,1 @@
-"""Parts of scripts/ablate_search.py."""
+"""Parts of scripts/ablate_search.py and scripts/ablate_meaning.py."""

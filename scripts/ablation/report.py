@@ -1,4 +1,4 @@
-"""Prints what each variant moves, in thousandths; the base as it is."""
+"""Tables of variants and sets: as they are, or what each variant moves in thousandths."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from talekeeper.evaluate.score import Score
 COLUMNS = ("recall@10", "mrr")
 
 
-def print_table(figures: Mapping[str, Mapping[str, Score]]) -> None:
+def print_figures(figures: Mapping[str, Mapping[str, Score]]) -> None:
     """A table for Markdown: variants down, sets across, recall@10 and MRR in each cell; last the mean of all sets."""
+    names = list(next(iter(figures.values())))
+    print("| |", " | ".join(names), "| mean |")
+    print("|", " | ".join(["---"] * (len(names) + 2)), "|")
+    for variant, sets in figures.items():
+        print(f"| {variant} |", " | ".join([*(_whole(score) for score in sets.values()), _mean(sets)]), "|")
+
+
+def print_table(figures: Mapping[str, Mapping[str, Score]]) -> None:
+    """The first variant as `print_figures` does; of the others what they move, in thousandths."""
     (base_name, base), *variants = figures.items()
     print("| |", " | ".join(base), "| mean |")
     print("|", " | ".join(["---"] * (len(base) + 2)), "|")

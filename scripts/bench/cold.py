@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.corpus import Corpus, Made, questions
 from bench.in_memory import Bm25s
-from bench.measuring import clock
+from bench.measuring import clock, resident
 from bench.on_disk import Fts5, Tantivy
 from bench.ours import Ours
 
@@ -58,12 +58,12 @@ def main() -> None:
     """Reads what to do from standard input and prints four numbers."""
     folder, engine, first, more = json.loads(sys.stdin.read())
     search = _prepared(engine, Path(folder))
-    base = _resident()
+    base = resident()
     took = clock(partial(search, first))
-    after = _resident()
+    after = resident()
     for query in more:
         search(query)
-    print(json.dumps([took.cpu, took.wall, after - base, _resident() - base]))
+    print(json.dumps([took.cpu, took.wall, after - base, resident() - base]))
 
 
 def _prepared(engine: str, folder: Path) -> Callable[[str], list[int]]:
@@ -90,12 +90,6 @@ def _open(engine: str, folder: Path) -> Ours | Tantivy | Fts5 | Bm25s:
         saved.recall()
         return saved
     return Fts5(folder) if engine == "fts5" else Ours(folder)
-
-
-def _resident() -> float:
-    """Megabytes."""
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    return pages * 4096 / 1e6
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 
 _PATIENCE = 1_500.0  # milliseconds of CPU an engine gets for one measure
@@ -91,6 +92,12 @@ def no_collection() -> Generator[None, None, None]:
         yield
     finally:
         gc.enable()
+
+
+def resident() -> float:
+    """Megabytes of memory this process holds."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * 4096 / 1e6
 
 
 def _p95(ascending: Sequence[float]) -> float:

@@ -1,0 +1,141 @@
+"""What search by meaning is worth beside words, and what each of its ingredients is.
+
+    python scripts/ablate_meaning.py sets/                      a table of recall@10 and MRR of each variant
+    python scripts/ablate_meaning.py sets/ --json figures.json  all metrics as well
+
+Needs the extra `semantic`. Sets are loaded, embedded and asked as `talekeeper eval --semantic` does: "both" is what
+that prints, "words" what it prints without the option. A variant is a `Tuning` of the index or a part of it replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from ablation.report import print_figures
+from talekeeper.evaluate.asking import rank
+from talekeeper.evaluate.corpus import load
+from talekeeper.evaluate.runs import asked
+from talekeeper.evaluate.score import Score, mean, score_one
+from talekeeper.evaluate.sets import QuestionSet, find_sets
+from talekeeper.home import Home
+from talekeeper.models import LOCAL, NO_MODELS, Provided
+from talekeeper.search import Tuning, meaning
+from talekeeper.search.tuning import STANDARD
+
+_NO_BOUND = 1e9
+
+
+@dataclass(frozen=True)
+class Variant:
+    """`alike` is in place of what looks at the length of neighbours' sums, `asks` of what embeds a question."""
+
+    name: str
+    tuning: Tuning = STANDARD
+    alike: Callable[..., object] | None = None
+    asks: Callable[[Sequence[str]], None] | None = None
+
+    def apply(self, home: Home) -> ExitStack:
+        """In force until the stack is closed."""
+        stack = ExitStack()
+        stack.enter_context(patch.object(home.index, "_tuning", self.tuning))
+        if self.alike is not None:
+            stack.enter_context(patch.object(meaning, "_alike", self.alike))
+        if self.asks is not None:
+            stack.enter_context(patch.object(home.semantics, "ask", self.asks))
+        return stack
+
+
+def _nothing(_: Sequence[str]) -> None:
+    """As where nothing embeds."""
+
+
+def _unheard(_: str) -> tuple[str, ...]:
+    return ("\0",)
+
+
+def _none(_: str) -> tuple[str, ...]:
+    return ()
+
+
+def _as_usual(*_: object) -> object:
+    return np.float32(1)
+
+
+_ALONE = replace(STANDARD, query_terms=_unheard, everyday_terms=_none, meaning_most=_NO_BOUND, meaning_gate=-_NO_BOUND)
+_BEFORE, _AFTER = STANDARD.meant_before, STANDARD.meant_after
+VARIANTS = (
+    Variant("words", asks=_nothing),
+    Variant("meaning", _ALONE),
+    Variant("meaning, no neighbours", replace(_ALONE, meant_before=(), meant_after=())),
+    Variant("both"),
+    Variant("no neighbours", replace(STANDARD, meant_before=(), meant_after=())),
+    Variant("one neighbour a side", replace(STANDARD, meant_before=_BEFORE[:1], meant_after=_AFTER[:1])),
+    Variant("a sum of cosines", alike=_as_usual),
+    Variant("gate 0", replace(STANDARD, meaning_gate=0.0)),
+    Variant("gate 0.5", replace(STANDARD, meaning_gate=0.5)),
+    Variant("power 1", replace(STANDARD, meaning_power=1.0)),
+    Variant("power 2", replace(STANDARD, meaning_power=2.0)),
+    Variant("no upper bound", replace(STANDARD, meaning_most=_NO_BOUND)),
+)
+
+Figures = dict[str, dict[str, Score]]
+"""Variant → set → score."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the figures after each set, since all of them take long."""
+    options = _parser().parse_args(arguments)
+    chosen = [one for one in VARIANTS if not options.only or one.name in options.only]
+    figures: Figures = {one.name: {} for one in chosen}
+    for one in find_sets(options.folders):
+        if asked(one):
+            for name, score in _measure(one, chosen):
+                figures[name][one.name] = score
+            print(f"{one.name}: done", file=sys.stderr)
+            if options.json:
+                options.json.write_text(json.dumps(_plain(figures), indent=1) + "\n")
+    print_figures(figures)
+    return 0
+
+
+def _measure(one: QuestionSet, variants: Sequence[Variant]) -> Iterator[tuple[str, Score]]:
+    rows: dict[str, list[dict[str, float]]] = {variant.name: [] for variant in variants}
+    with tempfile.TemporaryDirectory() as folder, Home.open(Path(folder), tracing=False) as home:
+        home.use_models(replace(NO_MODELS, provided=Provided(LOCAL)))
+        load(home, one)
+        home.semantics.embed()
+        # Every variant is asked a question before the next one comes: its vector is remembered so long.
+        for question in asked(one):
+            for variant in variants:
+                with variant.apply(home):
+                    rows[variant.name].append(score_one(question.evidence, rank(home, one, question)))
+    for name, found in rows.items():
+        yield name, mean(found)
+
+
+def _plain(figures: Figures) -> dict[str, dict[str, dict[str, float]]]:
+    return {
+        variant: {name: {"n": score.questions, **score.values} for name, score in sets.items()}
+        for variant, sets in figures.items()
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a set, or a folder of sets")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=[one.name for one in VARIANTS])
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
