@@ -23,14 +23,14 @@ class SqliteTx:
     def rows(self, sql: str, params: Sequence[object] = ()) -> list[Row]:
         """All rows, fetched."""
         try:
-            return self._open().execute(sql, params).fetchall()
+            return self._open().conn.execute(sql, params).fetchall()
         except UnicodeError as error:
             raise _of_text(error) from error
 
     def one(self, sql: str, params: Sequence[object] = ()) -> Row | None:
         """The first row, or None."""
         try:
-            row: Row | None = self._open().execute(sql, params).fetchone()
+            row: Row | None = self._open().conn.execute(sql, params).fetchone()
         except UnicodeError as error:
             raise _of_text(error) from error
         return row
@@ -38,7 +38,7 @@ class SqliteTx:
     def run(self, sql: str, params: Sequence[object] = ()) -> int:
         """Executes a change and gives the number of rows it touched."""
         try:
-            return self._open().execute(sql, params).rowcount
+            return self._open().conn.execute(sql, params).rowcount
         except UnicodeError as error:
             raise _of_text(error) from error
 

@@ -21,6 +21,7 @@ from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
 from talekeeper.search.vectors import Matrix
 
+_KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
 """Lists are made this many times as long as asked, one after the other, while identical texts leave too few."""
 
@@ -60,7 +61,7 @@ class Asked:
 
 def answer(asked: Asked, names: Names) -> tuple[Ranked, ...]:
     """At most `query.depth` hits, best first."""
-    fields = {kind: asked.fields(kind) for kind in Kind if any(scope.counts[kind] for scope in asked.scopes)}
+    fields = {kind: asked.fields(kind) for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)}
     hits: tuple[Ranked, ...] = ()
     for times in _WIDENINGS:
         width = asked.query.depth * times
@@ -72,17 +73,16 @@ def answer(asked: Asked, names: Names) -> tuple[Ranked, ...]:
     return hits
 
 
-def all_terms(wordings: Sequence[Wording], *, everyday: bool) -> list[str]:
+def all_terms(wordings: Sequence[Wording]) -> list[str]:
     """Each term once."""
     telling = [term for wording in wordings for term in wording.terms]
-    more = [term for wording in wordings for term in wording.everyday] if everyday else []
-    return list(dict.fromkeys([*telling, *more]))
+    return list(dict.fromkeys([*telling, *(term for wording in wordings for term in wording.everyday)]))
 
 
 def _lists(asked: Asked, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
     rescores = kind is Kind.MESSAGE and asked.query.neighbours
-    statistics = take_statistics(fields, kind, all_terms(asked.wordings, everyday=rescores), asked.tuning)
+    statistics = take_statistics(fields, kind, all_terms(asked.wordings), asked.tuning)
     lists: list[Shortlist] = []
     for wording in asked.wordings:
         found = order(shortlist(fields, wording.terms, statistics, width), fields, width, names.keys)

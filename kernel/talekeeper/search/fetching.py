@@ -38,16 +38,23 @@ def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Seque
 
 
 def _postings(state: PartState, settled: Mapping[str, Chunk], terms: Sequence[str]) -> Postings:
-    positions, tfs, which = state.tail.find(terms, len(state))
-    light = {place: settled[term] for place, term in enumerate(terms) if term in settled and settled[term].is_light}
-    if light:
-        chunks = light.values()
-        held = np.repeat(np.array(list(light)), [chunk.positions.size for chunk in chunks])
-        positions = np.concatenate([*(chunk.positions for chunk in chunks), positions], dtype=np.intp)
-        tfs = np.concatenate([*(chunk.tfs for chunk in chunks), tfs])
-        which = np.concatenate([held, which])
-    heavy = {term: chunk for term, chunk in settled.items() if not chunk.is_light}
-    return Postings(heavy, Joined(tuple(terms), positions, tfs, which), state.stack.average)
+    tail = state.tail.find(terms, len(state))
+    heavy: dict[str, Chunk] = {}
+    light: dict[int, Chunk] = {}
+    for place, term in enumerate(terms):
+        chunk = settled.get(term, _NOTHING)
+        if not chunk.is_light:
+            heavy[term] = chunk
+        elif chunk.tfs.size:
+            light[place] = chunk
+    counts = [*(chunk.tfs.size for chunk in light.values()), *tail.counts]
+    joined = Joined(
+        tuple(terms),
+        np.concatenate([*(chunk.positions for chunk in light.values()), tail.positions], dtype=np.intp),
+        np.concatenate([*(chunk.tfs for chunk in light.values()), tail.tfs]),
+        np.array([*light, *range(len(terms))], np.intp).repeat(counts),
+    )
+    return Postings(heavy, joined, state.stack.average)
 
 
 def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[dict[str, Chunk]]:

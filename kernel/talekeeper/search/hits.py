@@ -21,12 +21,12 @@ class _Listed:
         self.telling = found.terms[: len(found.terms) - len(found.statistics.everyday)]
         self.statistics = found.statistics
         self.score: list[float] = found.score.tolist()
-        self.norm: list[float] = found.norm.tolist()
-        self.factor: list[float] = found.factor.tolist()
+        self.norm = found.norm
+        self.factor = found.factor
         self.own = found.own
         self.near = found.near
         self.matched = _held(found.own, self.telling)
-        self.lent = _held(found.near, self.telling)
+        self.lent = _held(found.near, self.telling) if found.near.any() else [()] * len(found)
         self.closeness = found.closeness
 
     def coverage(self, row: int) -> float:
@@ -108,7 +108,7 @@ class Hits:
 
     def _explain(self, listed: _Listed, row: int) -> tuple[TermScore, ...]:
         """The contributions add up to the score, what it was multiplied by included."""
-        statistics, divisor, factor = listed.statistics, listed.norm[row], listed.factor[row]
+        statistics, divisor, factor = listed.statistics, float(listed.norm[row]), float(listed.factor[row])
         table: list[TermScore] = []
         for term, own, near in zip(listed.terms, listed.own[row].tolist(), listed.near[row].tolist(), strict=True):
             if own or near:

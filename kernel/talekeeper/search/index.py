@@ -88,17 +88,29 @@ class Index:
         present = [scope for scope in query.parts if scope.part in states]
         loaded = [states[scope.part] for scope in present]
         scopes = [states[scope.part].scope(wanted(query, scope), make_scope) for scope in present]
-        searched = sum(sum(scope.counts.values()) for scope in scopes)
-        wordings = _wordings(query, self._tuning)
+        searched = sum(sum(scope.counts) for scope in scopes)
+        rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
+        wordings = _wordings(query, self._tuning, everyday=rescores)
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched)
-        rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
-        postings = fetch(tx, self._postings, loaded, all_terms(wordings, everyday=rescores))
+        postings = fetch(tx, self._postings, loaded, all_terms(wordings))
         matrices = self._matrices_of(tx, query, loaded)
         asked = Asked(query, wordings, loaded, scopes, postings, self._tuning, matrices)
         return Ranking(
             answer(asked, Names(tx, loaded)), searched, compared(loaded, scopes, matrices) if matrices else 0
         )
+
+    def holding(self, tx: Tx, query: Query) -> dict[str, int]:
+        """How many of the passages in scope hold each term of the query's texts."""
+        states = self._parts.load(tx, [scope.part for scope in query.parts])
+        present = [scope for scope in query.parts if scope.part in states]
+        loaded = [states[scope.part] for scope in present]
+        scopes = [states[scope.part].scope(wanted(query, scope), make_scope) for scope in present]
+        wordings = _wordings(query, self._tuning)
+        terms = all_terms(wordings)
+        asked = Asked(query, wordings, loaded, scopes, fetch(tx, self._postings, loaded, terms), self._tuning)
+        found = [field.postings.df() for kind in Kind for field in asked.fields(kind)]
+        return {term: sum(held[term] for held in found) for term in terms}
 
     def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
         """The vectors of each partition; none at all where meaning is not asked."""
@@ -179,11 +191,11 @@ class Index:
         return checking.check(tx, part, expected)
 
 
-def _wordings(query: Query, tuning: Tuning) -> list[Wording]:
+def _wordings(query: Query, tuning: Tuning, *, everyday: bool = False) -> list[Wording]:
     """One of each text, without texts that have no terms or the same as another."""
     texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
     meant: Mapping[str, Sequence[float]] = query.meaning.vectors if query.meaning else {}
     return [
-        Wording(terms, tuning.everyday_terms(text), unit(meant[text]) if text in meant else None)
+        Wording(terms, tuning.everyday_terms(text) if everyday else (), unit(meant[text]) if text in meant else None)
         for terms, text in reversed(texts.items())
     ]

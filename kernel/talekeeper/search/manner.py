@@ -48,6 +48,7 @@ def asked_thirds(text: str) -> int:
 def answered(flags: Column) -> Doubles:
     """For messages in order, the share of each that asks, where the next one speaks in another voice; else 0."""
     voice = flags & _VOICE
-    is_followed: Bools = np.append(voice[1:] != voice[:-1], np.False_) if len(flags) else np.empty(0, np.bool_)
+    is_followed: Bools = np.zeros(len(flags), np.bool_)
+    np.not_equal(voice[1:], voice[:-1], out=is_followed[:-1])
     share: Doubles = (flags >> _VOICE_BITS) / _THIRDS * is_followed
     return share

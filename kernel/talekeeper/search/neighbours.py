@@ -67,8 +67,11 @@ def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Sho
 
 def _within(places: Positions, reach: int, size: int) -> Positions:
     """Ascending places at most `reach` from one of `places`."""
-    around = np.unique(places[:, np.newaxis] + np.arange(-reach, reach + 1))
-    return around[(around >= 0) & (around < size)]
+    around: Positions = (places[:, np.newaxis] + np.arange(-reach, reach + 1)).ravel()
+    around.sort()
+    is_new = (around >= 0) & (around < size)
+    is_new[1:] &= around[1:] != around[:-1]
+    return around[is_new]
 
 
 def _lent(table: Doubles, rows: Positions, tuning: Tuning) -> Doubles:
@@ -76,15 +79,14 @@ def _lent(table: Doubles, rows: Positions, tuning: Tuning) -> Doubles:
 
     The table ends where the lineage does or beyond all neighbours, so nothing is lent from behind its ends.
     """
-    width = len(tuning.before)
-    padded = np.zeros((len(table) + 2 * width, table.shape[1]))
-    padded[width : width + len(table)] = table
-    at = rows + width
-    lent = np.zeros((len(rows), table.shape[1]))
+    size, width = len(table), len(tuning.before)
+    padded = np.zeros((size + 2 * width, table.shape[1]))
+    padded[width : width + size] = table
+    lent = np.zeros_like(table)
     for away, (before, after) in enumerate(zip(tuning.before, tuning.after, strict=True), start=1):
-        lent += before * padded.take(at - away, axis=0)
-        lent += after * padded.take(at + away, axis=0)
-    return lent
+        lent += before * padded[width - away : width - away + size]
+        lent += after * padded[width + away : width + away + size]
+    return lent.take(rows, axis=0)
 
 
 def _lend_answers_more(

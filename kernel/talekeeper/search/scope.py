@@ -39,12 +39,15 @@ def wanted(query: Query, part: PartScope) -> Wanted:
 
 
 class Scope:
-    """The passages in scope. `labels` has, for each position, 0 outside or `label_of` its kind."""
+    """The passages in scope. `labels` has, for each position, 0 outside or `label_of` its kind.
+
+    `counts` and `lengths` say for each kind how many passages there are and how long they are together.
+    """
 
     def __init__(self, labels: Bytes, columns: Columns, weights: Doubles) -> None:
         self.labels = labels
-        self.counts = {kind: int(np.count_nonzero(labels == label_of(kind))) for kind in Kind}
-        self.lengths = {kind: self._total_length(columns, kind) for kind in Kind}
+        self.counts = [int(np.count_nonzero(labels == label_of(kind))) for kind in Kind]
+        self.lengths = [self._total_length(columns, kind) for kind in Kind]
         self._columns = columns
         self._weights = weights
         self._spans: dict[Kind, tuple[int, int]] = {}

@@ -108,11 +108,15 @@ class Rows:
 
 def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str], tuning: Tuning) -> Statistics:
     """Statistics of a kind over all partitions asked."""
-    dfs = [field.postings.df() for field in fields]
+    df = dict.fromkeys(terms, 0)
+    for field in fields:
+        held = field.postings.df()
+        for term in terms:
+            df[term] += held[term]
     return Statistics.of(
         sum(field.scope.counts[kind] for field in fields),
         sum(field.scope.lengths[kind] for field in fields),
-        {term: sum(held[term] for held in dfs) for term in terms},
+        df,
         tuning.k1,
         tuning.b if kind is Kind.MESSAGE else tuning.b_records,
     )
@@ -163,7 +167,7 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
     weights = field.scope.weights
     factor = rows.factor if weights is None else rows.factor * weights[rows.position]
     total: Doubles = weigh(rows.own + rows.near, idfs, norms, statistics.k1).sum(axis=1)
-    score: Doubles = np.round(total * factor, _DIGITS)
+    score: Doubles = (total * factor).round(_DIGITS)
     which = np.full(len(score), number, np.intp)
     return Shortlist(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
 

@@ -6,6 +6,7 @@ import json
 import threading
 from array import array
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,14 @@ def load_terms(text: str) -> dict[str, int]:
     counts: dict[str, int] = json.loads(text)
     bytes(counts.values())  # the quickest way to see that they are numbers from 0 to 255
     return counts
+
+
+class Found(NamedTuple):
+    """Postings of terms, one behind the other: `counts` has how many are of each."""
+
+    counts: list[int]
+    positions: Positions
+    tfs: Bytes
 
 
 class Tail:
@@ -65,18 +74,14 @@ class Tail:
                 return self
             return Tail(self._start, [*self._texts[:held], *added])
 
-    def find(self, terms: Sequence[str], size: int) -> tuple[Positions, Bytes, Positions]:
-        """Below position `size`, term by term: positions, how often the term is there, and its place in `terms`."""
+    def find(self, terms: Sequence[str], size: int) -> Found:
+        """Where below position `size` the terms are, and how often."""
         self._looks += len(terms)
         groups = self._in_lists(terms) if self._looks > _LOOKS else self._in_texts(terms)
+        if size < self._start + len(self._texts):
+            groups = [_below(group, size) for group in groups]
         packed = np.frombuffer(b"".join(groups), np.int64)
-        which = np.repeat(np.arange(len(terms)), [len(group) // _PACKED for group in groups])
-        positions = packed >> _TF_BITS
-        tfs = packed.astype(np.uint8)
-        if len(positions) and positions.max() >= size:
-            seen = positions < size
-            return positions[seen], tfs[seen], which[seen]
-        return positions, tfs, which
+        return Found([len(group) // _PACKED for group in groups], packed >> _TF_BITS, packed.astype(np.uint8))
 
     def _in_texts(self, terms: Sequence[str]) -> list[bytes]:
         texts = [f",{text[1:-1]}," for text in self._texts]
@@ -94,6 +99,11 @@ class Tail:
                     self._turned.setdefault(term, array("q")).append((self._start + place) << _TF_BITS | tf)
                 self._turned_to = place + 1
             return [self._turned.get(term, _NOWHERE).tobytes() for term in terms]
+
+
+def _below(group: bytes, size: int) -> bytes:
+    """A beginning that a state sees, while another has added more."""
+    return group[: np.searchsorted(np.frombuffer(group, np.int64), size << _TF_BITS) * _PACKED]
 
 
 def _frequency(text: str, name: str) -> int:

@@ -60,7 +60,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     Stop words are left out, and CJK pairs that touch a stop character where two others remain; a text of nothing else
     keeps them all. A character that stands between stop characters is asked for by itself, since no pair tells of it.
     """
-    asked = [part for run in find_runs(normalise(text)) for part in _asked_of(run)]
+    asked = _asked(text)
     telling_pairs = {part.term for part in asked if part.is_pair and not part.is_stop}
     pairs_suffice = len(telling_pairs) >= _TELLING_PAIRS
     wanted = [part.term for part in asked if not part.is_stop or (part.is_pair and not pairs_suffice)]
@@ -73,8 +73,7 @@ def everyday_terms(text: str) -> tuple[str, ...]:
     They tell two messages apart that match the rest alike: "who was it *for*", "what *is* *he*".
     """
     kept = set(query_terms(text))
-    asked = [part for run in find_runs(normalise(text)) for part in _asked_of(run)]
-    return tuple(dict.fromkeys(part.term for part in asked if part.is_stop_word and part.term not in kept))
+    return tuple(dict.fromkeys(part.term for part in _asked(text) if part.is_stop_word and part.term not in kept))
 
 
 class _Asked(NamedTuple):
@@ -86,6 +85,11 @@ class _Asked(NamedTuple):
     def is_stop_word(self) -> bool:
         """Unlike a pair of characters one of which says little."""
         return self.is_stop and not self.is_pair and not self.term.startswith(SINGLE)
+
+
+@lru_cache(8)  # a search asks the same texts for telling terms, for everyday ones, and again for each excerpt
+def _asked(text: str) -> tuple[_Asked, ...]:
+    return tuple(part for run in find_runs(normalise(text)) for part in _asked_of(run))
 
 
 def _asked_of(run: str) -> Iterable[_Asked]:
