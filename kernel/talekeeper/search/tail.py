@@ -24,8 +24,8 @@ _NOWHERE = array("q")
 def dump_terms(counts: Mapping[str, int]) -> str:
     """The text stored in `tail.terms`: JSON without spaces."""
     if "".join(counts).isalnum():  # nothing to escape: three times as fast
-        pairs = ",".join([f'"{term}":{times}' for term, times in counts.items()])
-        return f"{{{pairs}}}"
+        names = '":%d,"'.join(counts)
+        return f'{{"{names}":%d}}' % tuple(counts.values())
     return _encode(dict(counts))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import chain
 
 from talekeeper.text.stem import stem
 
 TOKEN_LIMIT = 64
+_KEPT = 1 << 15
 _THOUSANDS = re.compile(r"(?<![0-9])[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])")
 _ORDINAL = re.compile(r"([0-9]+)(?:st|nd|rd|th|s)")
 _LETTERS_AND_DIGITS = re.compile(r"([a-z]+)([0-9]+)|([0-9]+)([a-z]+)")
@@ -49,20 +49,26 @@ def _mixed(token: str) -> tuple[str, ...]:
     return (token,)
 
 
+class _Known(dict[str, tuple[str, ...]]):
+    """The terms of words met, since texts repeat their words; all are forgotten at once, so no order need be kept."""
+
+    def __missing__(self, run: str) -> tuple[str, ...]:
+        found = tuple(map(stem, split_word(run)))
+        if len(run) <= TOKEN_LIMIT:  # what is longer than any word is not worth keeping
+            if len(self) >= _KEPT:
+                self.clear()
+            self[run] = found
+        return found
+
+
+_known = _Known()
+
+
 def word_terms(run: str) -> tuple[str, ...]:
     """The terms of a `Script.WORD` run: its tokens, stemmed."""
-    # Texts repeat their words; what is longer than any word is not worth keeping.
-    return _cached(run) if len(run) <= TOKEN_LIMIT else _terms(run)
+    return _known[run]
 
 
 def all_terms(runs: Sequence[str]) -> Iterable[str]:
     """The terms of many such runs."""
-    is_short = max(map(len, runs), default=0) <= TOKEN_LIMIT
-    return chain.from_iterable(map(_cached if is_short else word_terms, runs))
-
-
-def _terms(run: str) -> tuple[str, ...]:
-    return tuple(map(stem, split_word(run)))
-
-
-_cached = lru_cache(1 << 15)(_terms)
+    return chain.from_iterable(map(_known.__getitem__, runs))
