@@ -1,6 +1,6 @@
 -- The schema of a new database, in order of names; made by scripts/make_store_schema.py.
 
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 CREATE TABLE branch (
     workspace TEXT NOT NULL,
@@ -382,7 +382,7 @@ CREATE TABLE usage (
     model TEXT NOT NULL,
     prompt INTEGER,
     completion INTEGER,
-    created TEXT NOT NULL,
+    created TEXT NOT NULL, cost INTEGER, currency TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (workspace, session, seq)
 ) STRICT, WITHOUT ROWID;
 

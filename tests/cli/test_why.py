@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from talekeeper.cli.deciding import excerpt
+from talekeeper.home import Home
 from talekeeper.manifest import Namespace
 from talekeeper.manifest.declared import SearchTable
+from talekeeper.models.price import BILLION
+from talekeeper.story import Address
 from talekeeper.testing import ScriptedServer, call_tool, say
 
 Run = Callable[..., Any]
@@ -75,6 +79,37 @@ def test_usage_counts_calls_and_tokens_by_session_and_slot(played: Run) -> None:
     assert (row["session"], row["slot"], row["plugin"], row["calls"]) == ("story", "narrator", "", 4)
     assert row["prompt_tokens"] > 0
     assert "4 calls" in played("usage", "story").out
+
+
+def test_usage_without_a_price_says_that_it_is_tokens_only(played: Run) -> None:
+    outcome = played("usage", "story")
+
+    assert "no price is configured" in outcome.err
+    assert "cost" not in outcome.out
+    assert played("usage", "--json").json["usage"][0]["cost"] is None
+
+
+def test_a_call_costs_what_its_slots_price_was(tk: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer([say("It opens."), say("Nothing."), say("A sound.")]) as server:
+        for line, price in (("I knock.", "2"), ("I wait.", "1000")):
+            table = f'[models.narrator]\nbase_url = "{server.base_url}"\n'
+            (home / "talekeeper.toml").write_text(f"{table}price = {{ prompt = {price}, completion = 0 }}\n")
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{line}\n".encode())))
+            assert tk("play").code == 0
+        (home / "talekeeper.toml").write_text(table)
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"I listen.\n/usage\n")))
+        said = tk("play").out
+
+    with Home.open(home) as opened:
+        spent = opened.story.turn_log.spent(Address("default", "story"))
+    priced, free = tk("usage", "--json").json["usage"][1], tk("usage", "--json").json["usage"][0]
+    first, second, third = spent
+    assert (first.cost, second.cost, third.cost) == (first.prompt * 2_000, second.prompt * 1_000_000, None)
+    assert (priced["calls"], priced["currency"], free["calls"], free["cost"]) == (2, "USD", 1, None)
+    assert priced["cost"] == sum(use.cost or 0 for use in spent) / BILLION
+    assert " USD" in said
+    assert "no price" in said
+    assert " USD" in tk("usage", "story").out
 
 
 def test_usage_of_a_home_without_turns_says_so(told: Run) -> None:

@@ -63,7 +63,11 @@ def turn_over(story: Story, address: Address) -> None:
 
     story.write(told, name="tell")
     story.turn_log.spend(
-        address, [ModelUse("narrator", "m", 10, 2, 4), ModelUse("extract", "m", None, None, 4, "lore")]
+        address,
+        [
+            ModelUse("narrator", "m", 10, 2, 4, cost=6_500, currency="USD"),
+            ModelUse("extract", "m", None, None, 4, "lore"),
+        ],
     )
 
 

@@ -79,7 +79,7 @@ def fill(story: Story) -> None:
             "plugin_setting": ("default", "harbour", "lore", "tone", '"dark"', at),
             "plugin_seed": ("default", "", "harbour", "lore", "entries", "d"),
             "plugin_seed_record": ("default", "", "harbour", "lore", "entries", "k", "d"),
-            "usage": ("default", "harbour", 1, 1, "lore", "narrator", "small", 10, None, at),
+            "usage": ("default", "harbour", 1, 1, "lore", "narrator", "small", 10, None, at, None, "USD"),
             "use": ("default", "harbour", "lore", "entries", "gone", 0, 1, 1),
             "decision": ("default", "harbour", "d1", 1, 0, 1, "lore", "facts", at, "{}"),
         }

@@ -9,6 +9,7 @@ from talekeeper.clock import FixedClock
 from talekeeper.errors import InputError, NoModel
 from talekeeper.models import NO_MODELS, Models, TimeLimits, find_local_servers, open_models
 from talekeeper.models.keys import EnvironmentKey, FileKey
+from talekeeper.models.price import BILLION, Price
 from talekeeper.testing import ScriptedServer, raw, say
 
 Write = Callable[[str], Path]
@@ -43,6 +44,7 @@ def test_every_key_of_a_slot_is_read(write: Write) -> None:
         usage = false
         reply_parameter = "max_completion_tokens"
         batch = 8
+        price = { prompt = 2, completion = 0.5, currency = "EUR" }
         sampling = { temperature = 0.8, stop = ["\\n\\n"] }
         """
     )
@@ -55,6 +57,7 @@ def test_every_key_of_a_slot_is_read(write: Write) -> None:
     assert (slot.model, slot.context, slot.reply, slot.retries, slot.batch) == ("teller", 32768, 700, 0, 8)
     assert (slot.tools, slot.json, slot.stream, slot.usage) == (False, "object", False, False)
     assert (slot.reply_parameter, slot.network) == ("max_completion_tokens", "public")
+    assert slot.price == Price(2, 0.5, "EUR")
     assert slot.sampling == {"temperature": 0.8, "stop": ["\n\n"]}
 
 
@@ -91,6 +94,37 @@ def test_a_slot_at_the_narrators_endpoint_changes_only_what_it_says(write: Write
     assert models.slots["embedding"].sampling == {}
     assert models.slots["embedding"].key == EnvironmentKey("MY_KEY", {})
     assert models.slots["dream"].key == FileKey(home / "k")
+
+
+@pytest.mark.parametrize(
+    ("summary", "price"),
+    [
+        ("retries = 1", Price(3, 15)),
+        ('model = "big"', Price(3, 15)),
+        ('model = "small"', None),
+        ('base_url = "http://127.0.0.1:1/v1"', None),
+        ('model = "small"\nprice = { prompt = 0, completion = 0 }', Price(0, 0)),
+    ],
+)
+def test_a_price_goes_with_the_model_it_is_of(write: Write, summary: str, price: Price | None) -> None:
+    home = write(NARRATOR + f'model = "big"\nprice = {{ prompt = 3, completion = 15 }}\n[models.summary]\n{summary}\n')
+
+    assert open_models(home, environ={}).slots["summary"].price == price
+
+
+@pytest.mark.parametrize(
+    ("price", "tokens", "cost"),
+    [
+        (Price(3, 15), (1_000_000, 1_000_000), 18 * BILLION),
+        (Price(0.0375, 0.15), (1, 1), 188),
+        (Price(3, 15), (0, 0), 0),
+        (Price(3, 15), (None, None), None),
+        (Price(3, 15), (5, None), None),
+        (Price(1_000_000, 1_000_000), (2**53, 0), 2**53 - 1),
+    ],
+)
+def test_a_cost_is_in_whole_billionths(price: Price, tokens: tuple[int | None, int | None], cost: int | None) -> None:
+    assert price.cost(*tokens) == cost
 
 
 def test_a_slot_with_an_endpoint_of_its_own_never_gets_the_narrators_key(write: Write) -> None:
@@ -135,6 +169,12 @@ def test_the_network_is_what_is_written(write: Write, url: str, written: str, ne
         (NARRATOR + "timeouts = { frist = 1 }", 'timeouts.frist: this key is not known; did you mean "first"?'),
         (NARRATOR + "timeouts = { first = 0 }", "timeouts.first: must be greater than 0"),
         (NARRATOR + "timeouts = { first = inf }", "timeouts.first: "),
+        (NARRATOR + "price = 3", "models.narrator.price: "),
+        (NARRATOR + "price = { prompt = 3 }", "price.completion: field required; write price = { prompt = 0.5"),
+        (NARRATOR + "price = { prompt = -1, completion = 1 }", "price.prompt: must be greater than or equal to 0"),
+        (NARRATOR + "price = { prompt = nan, completion = 1 }", "price.prompt: "),
+        (NARRATOR + "price = { prompt = 1, completion = 1, curency = 'x' }", 'did you mean "currency"?'),
+        (NARRATOR + "price = { prompt = 1, completion = 1, currency = 'US D' }", "price.currency: "),
         (NARRATOR + "retries = 99", "retries: must be less than or equal to 10"),
         (NARRATOR + "context = '8k'", "context: must be a valid integer"),
         (NARRATOR + "network = 'lan'", "network: must be 'public', 'private', 'loopback' or 'link-local'"),

@@ -1,9 +1,10 @@
-"""`talekeeper usage`: the tokens that models were sent and gave, by session and slot."""
+"""`talekeeper usage`: the tokens that models were sent and gave, and what they cost, by session and slot."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
+from talekeeper.models.price import BILLION
 from talekeeper.story import ModelUse
 
 
@@ -21,7 +23,9 @@ from talekeeper.story import ModelUse
 def command(options: Common, /, name: str | None) -> None:
     """Say what models were used for, and how many tokens that took.
 
-    Counts every answered call of a turn or job, on whatever branch; tokens are as the endpoint counted them.
+    Counts every answered call of a turn or job, on whatever branch; tokens are as the endpoint counted them. Costs
+    are at the price that the slot had then: price = { prompt = 0.5, completion = 1.5, currency = "USD" } in its table
+    of talekeeper.toml, per million tokens. Calls without a price count as tokens only.
     """
     with options.open() as home:
         chosen = home.story.sessions(options.workspace) if name is None else [session_of(home, options, name)]
@@ -37,10 +41,13 @@ def command(options: Common, /, name: str | None) -> None:
 
 
 def usage_rows(spent: Iterable[ModelUse]) -> list[dict[str, Any]]:
-    """Calls and tokens of a session for each slot, model and asker; tokens are None where none were counted."""
-    groups: dict[tuple[str, str, str], list[ModelUse]] = defaultdict(list)
+    """Calls, tokens and cost of a session for each slot, model and asker, and each currency.
+
+    Tokens are None where none were counted, and the cost, in units of the currency, where there is no price as well.
+    """
+    groups: dict[tuple[str, str, str, str], list[ModelUse]] = defaultdict(list)
     for use in spent:
-        groups[use.plugin, use.slot, use.model].append(use)
+        groups[use.plugin, use.slot, use.model, use.currency].append(use)
     return [
         {
             "slot": slot,
@@ -49,9 +56,25 @@ def usage_rows(spent: Iterable[ModelUse]) -> list[dict[str, Any]]:
             "calls": len(uses),
             "prompt_tokens": _sum([use.prompt for use in uses]),
             "completion_tokens": _sum([use.completion for use in uses]),
+            "cost": None if (cost := _sum([use.cost for use in uses])) is None else cost / BILLION,
+            "currency": currency,
         }
-        for (plugin, slot, model), uses in sorted(groups.items())
+        for (plugin, slot, model, currency), uses in sorted(groups.items())
     ]
+
+
+def costs(rows: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """What the rows come to in each currency."""
+    found: dict[str, float] = defaultdict(float)
+    for row in rows:
+        if row["cost"] is not None:
+            found[row["currency"]] += row["cost"]
+    return dict(sorted(found.items()))
+
+
+def cost_words(found: Mapping[str, float]) -> str:
+    """Sums for people: `0.0123 USD, 4.50 EUR`."""
+    return ", ".join(f"{_money(cost)} {currency}" for currency, cost in found.items())
 
 
 def show_usage(rows: Sequence[dict[str, Any]]) -> None:
@@ -60,7 +83,10 @@ def show_usage(rows: Sequence[dict[str, Any]]) -> None:
         screen.note("no model has been asked here")
         return
     named = "session" in rows[0]
-    headers = (*(["session"] if named else []), "slot", "model", "asked by", "calls", "tokens in", "tokens out")
+    found = costs(rows)
+    priced = any(row["currency"] for row in rows)
+    numbers = ("calls", "tokens in", "tokens out", *(["cost"] if priced else []))
+    headers = (*(["session"] if named else []), "slot", "model", "asked by", *numbers)
     cells = [
         (
             *([row["session"]] if named else []),
@@ -70,18 +96,34 @@ def show_usage(rows: Sequence[dict[str, Any]]) -> None:
             f"{row['calls']:,}",
             _told(row["prompt_tokens"]),
             _told(row["completion_tokens"]),
+            *([_cost(row)] if priced else []),
         )
         for row in rows
     ]
-    screen.table(headers, cells, right=range(len(headers) - 3, len(headers)))
+    screen.table(headers, cells, right=range(len(headers) - len(numbers), len(headers)))
     calls = screen.counted(sum(row["calls"] for row in rows), "call")
     tokens = [_sum([row[name] for row in rows]) or 0 for name in ("prompt_tokens", "completion_tokens")]
-    screen.say(f"{calls}, {tokens[0]:,} tokens in, {tokens[1]:,} out")
+    screen.say(f"{calls}, {tokens[0]:,} tokens in, {tokens[1]:,} out{f': {cost_words(found)}' if found else ''}")
+    if not priced:
+        screen.note("no price is configured, so this is tokens only; a slot's price in talekeeper.toml says more")
 
 
 def _sum(counted: Iterable[int | None]) -> int | None:
     known = [count for count in counted if count is not None]
     return sum(known) if known else None
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    if not row["currency"]:
+        return "no price"
+    return "not counted" if row["cost"] is None else f"{_money(row['cost'])} {row['currency']}"
+
+
+def _money(amount: float) -> str:
+    """Two decimals, or as many as show two digits of a small amount."""
+    if amount >= 1 or not amount:
+        return f"{amount:,.2f}"
+    return f"{amount:.{1 - math.floor(math.log10(amount))}f}"
 
 
 def _told(count: int | None) -> str:

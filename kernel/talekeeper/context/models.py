@@ -9,12 +9,13 @@ import logging
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 from talekeeper.context.bound import Bound
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import ModelError, ParameterError, PluginError, StoreError
-from talekeeper.models import ChatMessage, ChatModel, Reply, Request, Usage, structured
+from talekeeper.models import ChatMessage, ChatModel, Reply, Request, Slot, Usage, structured
 from talekeeper.plugins.border import Completion, Json
 from talekeeper.plugins.frozen import frozen, plain
 from talekeeper.story import ModelUse
@@ -111,8 +112,9 @@ class CallModels:
     def _spend(self, slot: str, answer: _Answer) -> None:
         bound = self._bound
         use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.manifest.id)
+        asked = bound.services.models.slot(slot)
         try:
-            bound.services.story.turn_log.spend(bound.session.address, [use])
+            bound.services.story.turn_log.spend(bound.session.address, [priced(use, asked)])
         except StoreError as error:
             # The answer is there and worth more than its count.
             _log.warning("what the model %s used was not counted: %s", slot, error)
@@ -128,6 +130,12 @@ class CallModels:
                 plugin=self._bound.manifest.id,
                 **facts,
             )
+
+
+def priced(use: ModelUse, slot: Slot | None) -> ModelUse:
+    """The use with what it cost, where its slot has a price."""
+    price = None if slot is None else slot.price
+    return use if price is None else replace(use, cost=price.cost(use.prompt, use.completion), currency=price.currency)
 
 
 class _Answer:

@@ -148,6 +148,8 @@ OF_SESSION = (
             "plugin slot model": text,
             "prompt completion": or_null(count),
             "created": time,
+            "cost": or_null(large),
+            "currency": text,
         },
         "seq",
     ),

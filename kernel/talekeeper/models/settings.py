@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from talekeeper.models.keys import KeySource
+from talekeeper.models.price import Price
 from talekeeper.models.urls import BaseUrl, Network
 
 NARRATOR = "narrator"
@@ -42,7 +43,7 @@ class Slot:
     `context` and `reply` are tokens; `retries` repeats at most after the first attempt; `batch` is the most texts in
     one embeddings request. `tools` and `json` say what the endpoint can do, `reply_parameter` how it calls the limit
     of an answer, `stream` whether it can answer piece by piece and `usage` whether it can
-    count tokens then.
+    count tokens then. Without a `price` nobody knows what its tokens cost, and a server of one's own costs nothing.
     """
 
     name: str
@@ -60,4 +61,5 @@ class Slot:
     usage: bool = True
     reply_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     batch: int = 64
+    price: Price | None = None
     sampling: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from talekeeper.errors import InputError, ParameterError
 from talekeeper.models.keys import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.plain import is_object
+from talekeeper.models.price import Price
 from talekeeper.models.provided import Provided, provided
 from talekeeper.models.settings import EMBEDDING, NARRATOR, Slot, TimeLimits
 from talekeeper.models.urls import named_network, read_base_url
@@ -121,6 +122,8 @@ def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None)
 
 def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, environ: Mapping[str, str] | None) -> Slot:
     values = _inherited(name, own, narrator) | own.model_dump(exclude_none=True, exclude={"timeouts"})
+    if "price" in values:
+        values["price"] = Price(**values["price"])
     place = f"{path}: models.{name}"
     if values.pop("store", None):
         raise ParameterError(f"{place}.store", "stands without provider", cure="the home keeps an endpoint's vectors")
@@ -148,6 +151,8 @@ def _inherited(name: str, own: SlotTable, narrator: SlotTable | None) -> dict[st
     if own.key_env or own.key_file:
         values.pop("key_env", None)
         values.pop("key_file", None)
+    if own.model is not None and own.model != narrator.model:
+        values.pop("price", None)  # another model's
     return values
 
 

@@ -13,6 +13,7 @@ from talekeeper.models.settings import JsonMode
 from talekeeper.models.urls import Network
 
 _Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+_Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 _KEY_WORDS = {"key", "api_key", "apikey", "api-key", "token", "secret", "password", "authorization"}
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, populate_by_name=False)
 
@@ -26,6 +27,16 @@ class Timeouts(BaseModel):
     first: _Seconds | None = None
     between: _Seconds | None = None
     total: _Seconds | None = None
+
+
+class PriceTable(BaseModel):
+    """`price = { … }`, of a million tokens."""
+
+    model_config = _STRICT
+
+    prompt: _Amount
+    completion: _Amount
+    currency: Annotated[str, Field(min_length=1, max_length=8, pattern=r"^\S+$")] = "USD"
 
 
 class SlotTable(BaseModel):
@@ -50,6 +61,7 @@ class SlotTable(BaseModel):
     batch: Annotated[int, Field(ge=1, le=2048)] | None = None
     provider: Annotated[str, Field(pattern=r"^(local|[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63})$")] | None = None
     store: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}$")] | None = None
+    price: PriceTable | None = None
     sampling: dict[str, Any] | None = None
 
     @field_validator("sampling")
@@ -76,18 +88,27 @@ def _explained(path: tuple[int | str, ...], kind: str, message: str, field: str)
         if name.lower() in _KEY_WORDS:
             cure = 'write key_env = "NAME" or key_file = "a file of mode 0600", and take the key out of this file'
             return ParameterError(place, "a key is not kept in this file", cure=cure)
-        return ParameterError(place, "this key is not known", cure=_did_you_mean(name, len(path) > 1))
+        return ParameterError(place, "this key is not known", cure=_did_you_mean(name, path[0]))
+    if path[:1] == ("price",):
+        cure = 'write price = { prompt = 0.5, completion = 1.5, currency = "USD" }, per million tokens'
+        return ParameterError(place, _lowered(message), cure=cure)
     if name in {"provider", "store"} and kind == "string_pattern_mismatch":
         known = 'write "plugin/name"' if name == "store" else 'write "local", or "plugin/name"'
         return ParameterError(place, f"is no name of a {name}", cure=known)
     if kind == "string_pattern_mismatch":
         return ParameterError(place, "is not the name of an environment variable", cure="write its name, not the key")
+    return ParameterError(place, _lowered(message))
+
+
+def _lowered(message: str) -> str:
     message = message.removeprefix("Value error, ").replace("Input should be", "must be", 1)
-    return ParameterError(place, message[:1].lower() + message[1:])
+    return message[:1].lower() + message[1:]
 
 
-def _did_you_mean(name: str, inner: bool) -> str:  # noqa: FBT001 -- says which table the name stood in
-    fields = Timeouts.model_fields if inner else SlotTable.model_fields
+def _did_you_mean(name: str, outer: int | str) -> str:
+    """The nearest key of the table it stood in; `outer` is that table's, or the name itself."""
+    inner: dict[int | str, type[BaseModel]] = {"timeouts": Timeouts, "price": PriceTable}
+    fields = (SlotTable if outer == name else inner.get(outer, SlotTable)).model_fields
     known = [field.alias or key for key, field in fields.items()]
     near = get_close_matches(name, known, n=1)
     return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known)}"

@@ -36,7 +36,7 @@ class TurnLog:
         """Every call of a model that was counted, in order: of a turn on whatever branch, or of all."""
         where, params = ("", ()) if turn is None else (" AND turn = ?", (turn,))
         sql = (
-            "SELECT slot, model, prompt, completion, turn, plugin, created FROM usage "
+            "SELECT slot, model, prompt, completion, turn, plugin, created, cost, currency FROM usage "
             f"WHERE workspace = ? AND session = ?{where} ORDER BY seq"
         )
         rows = self._core.read(lambda tx: tx.rows(sql, (address.workspace, address.session, *params)), tx)
@@ -95,15 +95,16 @@ class TurnLog:
 
 _DECISION = "id, turn, branch, depth, plugin, segment, created, document"
 _SPEND = (
-    "INSERT INTO usage(workspace, session, seq, slot, model, prompt, completion, turn, plugin, created) "
+    "INSERT INTO usage(workspace, session, seq, "
+    "slot, model, prompt, completion, turn, plugin, cost, currency, created) "
     "SELECT s.workspace, s.id, (SELECT coalesce(max(u.seq), -1) + 1 FROM usage u "
-    "WHERE u.workspace = s.workspace AND u.session = s.id), ?, ?, ?, ?, ?, ?, ? "
+    "WHERE u.workspace = s.workspace AND u.session = s.id), ?, ?, ?, ?, ?, ?, ?, ?, ? "
     "FROM session s WHERE s.workspace = ? AND s.id = ? AND s.deleting = 0"
 )
 
 
 def _spent(use: ModelUse) -> tuple[object, ...]:
-    return use.slot, use.model, use.prompt, use.completion, use.turn, use.plugin
+    return use.slot, use.model, use.prompt, use.completion, use.turn, use.plugin, use.cost, use.currency
 
 
 def _decision(row: Row) -> Decision:

@@ -230,6 +230,8 @@ class Job:
 class ModelUse:
     """One answered call of a model: tokens as the endpoint counted them, None where it did not.
 
+    `cost` is in billionths of `currency`, at the price of that time; without a price the currency is empty.
+
     `plugin` is who asked, empty for the narrator; `turn` the turn it was asked for.
     """
 
@@ -240,6 +242,8 @@ class ModelUse:
     turn: int
     plugin: str = ""
     created: str = ""
+    cost: int | None = None
+    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True)

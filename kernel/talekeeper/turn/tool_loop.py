@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from talekeeper.context.models import priced
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import BadReply, ContextOverflow, ModelError
 from talekeeper.models import ChatMessage, ChatModel, Reply, Request, Usage
@@ -154,7 +155,8 @@ class ToolLoop:
         self._cut_off = reply.finish == "length"
         slot, usage, model = self.scene.slot_name, reply.usage, reply.model or self.scene.model_name
         prompt, completion = (usage.prompt, usage.completion) if usage else (None, None)
-        self.used.append(ModelUse(slot, model, prompt, completion, self.scene.number))
+        use = ModelUse(slot, model, prompt, completion, self.scene.number)
+        self.used.append(priced(use, self.scene.slot))
         self.scene.tell(
             "model.answered",
             reply.text,
