@@ -237,12 +237,39 @@ def test_search_is_the_kernels_own(do: Do, tell: Tell) -> None:
     assert [one[1:] for one in seen["scored"][1:]] == [[["brass", "key"], 2 / 3], [["map"], 1 / 3]]
 
 
+def test_of_many_records_the_best_are_scored_and_all_are_counted(do: Do) -> None:
+    body = """
+        with ctx.data.batch() as batch:
+            for number in range(30):
+                batch.put("entries", f"k{number:02}", {"body": "a key " + ("of brass " if number == 7 else "of iron")})
+            batch.put("entries", "map", {"body": "a map"})
+        every = ctx.search.score("entries", [("the brass key", 1.0)])
+        best = ctx.search.score("entries", [("the brass key", 1.0)], limit=3)
+        summed = ctx.search.score("entries", [("brass", 1.0), ("key", 1.0)], limit=3)
+        held = ctx.search.holding("entries", "the brass key of nobody")
+        return {
+            "every": [(one.key, one.lexical) for one in every],
+            "best": [(one.key, one.lexical) for one in best],
+            "summed": [one.key for one in summed],
+            "held": (held.records, dict(held.terms)),
+        }
+    """
+
+    seen = do(body)
+
+    assert len(seen["every"]) == 30
+    assert seen["best"] == seen["every"][:3]
+    assert seen["summed"] == [key for key, _ in seen["best"]]
+    assert seen["held"] == [31, {"brass": 1, "key": 30, "nobodi": 0}]
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
         ('ctx.search.memory_search("")', "query: it is empty"),
         ('ctx.search.memory_search("x", limit=50)', "limit: it lies between 1 and 20"),
         ('ctx.search.score("entries", [("x", 1)])', "lore/entries is not searched"),
+        ('ctx.search.holding("entries", "x")', "lore/entries is not searched"),
         ('ctx.data["entries"].list(limit=0)', "limit"),
     ],
 )

@@ -12,9 +12,9 @@ from talekeeper.context.question import question
 from talekeeper.context.resolve import part_scopes
 from talekeeper.context.semantics import Asked
 from talekeeper.db import Tx
-from talekeeper.errors import NotFound
+from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
-from talekeeper.plugins.border import Answer, MessageView, ScoredRecord
+from talekeeper.plugins.border import Answer, Holding, MessageView, ScoredRecord
 from talekeeper.plugins.frozen import frozen
 from talekeeper.plugins.protocols import Scope, SessionView
 from talekeeper.search import Query, RankedText, Source, excerpt, rank_texts, terms
@@ -124,38 +124,63 @@ class StorySearch:
         with self._bound.life.asking():
             return ask(self._bound.services, self._bound.session.address, question(given), at=self._bound.at)
 
-    def score(self, namespace: str, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
-        """Every live record that shares a term with one of the weighted queries, best first."""
+    def score(
+        self, namespace: str, queries: Sequence[tuple[str, float]], *, limit: int | None = None
+    ) -> tuple[ScoredRecord, ...]:
+        """The live records that share a term with one of the weighted queries, best first."""
         self._bound.life.check()
-        found = self._bound.readable(namespace)
-        if found.search is None:
-            raise NotFound(f"{found.path} is not searched", cure="give it a search table in plugin.toml")
+        found = self._searched(namespace)
+        if limit is not None and limit < 1:
+            raise ParameterError("limit", f"{limit} is out of range", cure="use 1 or more, or leave it out")
+        # The sum over several queries may be best where none of them is.
+        depth = limit if limit is not None and len(queries) == 1 else _EVERY
         services, texts = self._bound.services, [text for text, _ in queries]
         # What embeds or keeps vectors may be slow, and its time is not the plugin's.
         with self._bound.life.asking():
-            return by_meaning(
-                services, texts, lambda meant: services.story.read(lambda tx: self._score(tx, found, queries, meant))
+            scored = by_meaning(
+                services,
+                texts,
+                lambda meant: services.story.read(lambda tx: self._score(tx, found, queries, meant, depth)),
             )
+        return scored[:limit]
+
+    def holding(self, namespace: str, text: str) -> Holding:
+        """How many live records there are, and how many hold each term of a text."""
+        self._bound.life.check()
+        bound, found = self._bound, self._searched(namespace)
+
+        def read(tx: Tx) -> Holding:
+            query = self._query(tx, found, text, 0)
+            index = bound.services.index
+            return Holding(index.search(tx, query).searched, frozen(index.holding(tx, query)))
+
+        return bound.services.story.read(read)
+
+    def _searched(self, name: str) -> Namespace:
+        namespace = self._bound.readable(name)
+        if namespace.search is None:
+            raise NotFound(f"{namespace.path} is not searched", cure="give it a search table in plugin.toml")
+        return namespace
+
+    def _query(self, tx: Tx, namespace: Namespace, text: str, depth: int, meant: Asked | None = None) -> Query:
+        bound = self._bound
+        return Query(
+            texts=(text,),
+            parts=part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at),
+            sources=(Source(namespace.plugin, namespace.name),),
+            depth=depth,
+            neighbours=False,
+            meaning=meaning(bound.services, tx, meant),
+        )
 
     def _score(
-        self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]], meant: Asked | None
+        self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]], meant: Asked | None, depth: int
     ) -> tuple[ScoredRecord, ...]:
-        bound = self._bound
         semantic: dict[str, float] = defaultdict(float)
-        parts = part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at)
         scores: dict[str, float] = defaultdict(float)
         matched: dict[str, tuple[str, ...]] = {}
         for text, weight in queries:
-            source = Source(namespace.plugin, namespace.name)
-            query = Query(
-                texts=(text,),
-                parts=parts,
-                sources=(source,),
-                depth=_EVERY,
-                neighbours=False,
-                meaning=meaning(bound.services, tx, meant),
-            )
-            for hit in bound.services.index.search(tx, query).hits:
+            for hit in self._bound.services.index.search(tx, self._query(tx, namespace, text, depth, meant)).hits:
                 near = hit.closeness
                 score = weight * (hit.score - (near.adds if near else 0))
                 for key in (hit.key, *dict(hit.also)) if hit.also else (hit.key,):

@@ -140,6 +140,14 @@ class ScoredRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Holding:
+    """How many live records a namespace has here, and how many of them hold each term of a text."""
+
+    records: int
+    terms: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnView:
     """The turn a tool or prompt segment is called in.
 

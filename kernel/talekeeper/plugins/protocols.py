@@ -17,6 +17,7 @@ from talekeeper.clock import Clock
 from talekeeper.plugins.border import (
     Answer,
     Completion,
+    Holding,
     Json,
     MessageView,
     Record,
@@ -162,11 +163,18 @@ class Search(Protocol):
         """Asks the session's memory as the narrator's tool does; raises `ParameterError` naming the field."""
         ...
 
-    def score(self, namespace: str, queries: Sequence[tuple[str, float]]) -> tuple[ScoredRecord, ...]:
-        """Every live record of a searchable namespace that shares a term with a weighted query, best first.
+    def score(
+        self, namespace: str, queries: Sequence[tuple[str, float]], *, limit: int | None = None
+    ) -> tuple[ScoredRecord, ...]:
+        """The live records of a searchable namespace that share a term with a weighted query, best first.
 
-        Where the home embeds, records that share none are there too, with an empty `matched`, by what they mean.
+        Without a `limit`, all of them. Where the home embeds, records that share none are there too, with an empty
+        `matched`, by what they mean.
         """
+        ...
+
+    def holding(self, namespace: str, text: str) -> Holding:
+        """How many live records of a searchable namespace hold each term of a text, and how many there are."""
         ...
 
 

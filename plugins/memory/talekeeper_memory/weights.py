@@ -40,6 +40,6 @@ class Weights:
 
 
 def weigh(terms: Sequence[str], scored: Sequence[ScoredRecord], total: int) -> Weights:
-    """Counts who holds what from the answer to one question: it has every record that shares a term with it."""
+    """Counts who holds what from the answer to one question, if it has every record that shares a term with it."""
     held = Counter(term for one in scored for term in one.matched)
     return Weights(terms, held, max(total, len(scored)))
