@@ -150,6 +150,6 @@ def _applied(variant: Variant) -> Generator[None]:
     with ExitStack() as stack:
         for name, value in variant.replaced.items():
             stack.enter_context(patch.object(tokens, name, value))
-        # The one without a cache.
-        stack.enter_context(patch.object(tokens, "_asked_word", getattr(tokens, "_asked_words")))  # noqa: B009 -- private on purpose
+        for name in ("_asked", "_asked_word"):
+            stack.enter_context(patch.object(tokens, name, getattr(tokens, name).__wrapped__))
         yield
