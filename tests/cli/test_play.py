@@ -132,6 +132,25 @@ def test_every_event_is_one_line_of_json(events: Callable[..., Any], world: str)
     assert turn["usage"]["prompt"] > 0
 
 
+def test_thoughts_shown_as_an_answer_are_taken_back(play: Play, events: Callable[..., Any]) -> None:
+    thinking = [say("He lies.\n</think>\nThe door opens.", piece=6), say("Hm.\n</think>\nIt shuts.", piece=6)]
+
+    outcome = play("I knock.", "I wait.", answers=list(thinking))
+    told = events("I knock.", "I wait.", answers=list(thinking))
+
+    assert "no part of the story" in outcome.err
+    assert outcome.out.count("The door opens.") == 2
+    assert outcome.out.count("It shuts.") == 1
+    assert "Hm." not in outcome.out
+    assert [one["text"] for one in kinds(told, "retracted")] == ["The door opens."]
+
+
+def test_going_to_a_branch_takes_its_number_its_name_or_a_place(events: Callable[..., Any]) -> None:
+    told = events("One.", "/undo", "/fork side", "Other.", "/go 0", "/go side", "/go 0:0", answers=opens)
+
+    assert [one["place"] for one in kinds(told, "stands")[-3:]] == ["0:1", "1:1", "0:0"]
+
+
 def test_without_a_model_the_person_writes_both_sides(events: Callable[..., Any], home: Path) -> None:
     told = events("I knock.", "/narrator Nobody opens.", "/retry", "/narrator The wind answers.", "/takes")
 
@@ -237,7 +256,7 @@ def test_quit_leaves_the_rest_unread(events: Callable[..., Any]) -> None:
         ("/take 0", "'0' is no number here"),
         ("/take 99", "there is no take 99"),
         ("/why 9999999999", "is no number here"),
-        ("/go nowhere", "is not a place"),
+        ("/go nowhere", "there is no branch 'nowhere'"),
         ("/undo", "there is nothing to undo"),
         ("a\udce4b", "is not utf-8"),
         ("a\x00b", "NUL"),

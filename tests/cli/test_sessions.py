@@ -279,7 +279,7 @@ def test_adding_an_unknown_plugin_is_one_sentence(told: Run) -> None:
     assert outcome.err.startswith("talekeeper: there is no plugin 'lorbook'")
 
 
-@pytest.mark.parametrize("place", ["zero", "0", "0:x"])
+@pytest.mark.parametrize("place", ["zero", "7", "0:x"])
 def test_a_place_that_is_none_is_told_its_form(told: Run, place: str) -> None:
     outcome = told("sessions", "go", "harbour", place)
 

@@ -44,6 +44,7 @@ def test_every_key_of_a_slot_is_read(write: Write) -> None:
         usage = false
         reply_parameter = "max_completion_tokens"
         batch = 8
+        thinks = true
         price = { prompt = 2, completion = 0.5, currency = "EUR" }
         sampling = { temperature = 0.8, stop = ["\\n\\n"] }
         """
@@ -57,6 +58,7 @@ def test_every_key_of_a_slot_is_read(write: Write) -> None:
     assert (slot.model, slot.context, slot.reply, slot.retries, slot.batch) == ("teller", 32768, 700, 0, 8)
     assert (slot.tools, slot.json, slot.stream, slot.usage) == (False, "object", False, False)
     assert (slot.reply_parameter, slot.network) == ("max_completion_tokens", "public")
+    assert slot.thinks
     assert slot.price == Price(2, 0.5, "EUR")
     assert slot.sampling == {"temperature": 0.8, "stop": ["\n\n"]}
 

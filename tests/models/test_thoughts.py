@@ -73,6 +73,43 @@ def test_thoughts_whose_opening_the_template_wrote_are_not_kept(make_client: Mak
     assert reply.text == "The drawer is empty."
 
 
+EXPECTED = {
+    "She lies.</think>\n\nThe door opens.": "The door opens.",
+    "<think>She lies.</think>The door opens.": "The door opens.",
+    "She lies.</think><think>Or not.</think>The </think>door opens.": "The </think>door opens.",
+    "</think>The door opens.": "The door opens.",
+    "The door opens. </thin": "The door opens. </thin",
+    "All of it</think>": "",
+    "": "",
+}
+
+
+@given(st.sampled_from(sorted(EXPECTED)), st.lists(st.integers(1, 9), max_size=40))
+def test_an_answer_that_begins_inside_thoughts_is_what_stands_behind_them(text: str, cuts: list[int]) -> None:
+    thoughts, shown, rest = Thoughts(expected=True), "", text
+    for size in [*cuts, len(text) or 1]:
+        shown += thoughts.feed(rest[:size])
+        rest = rest[size:]
+
+    assert shown + thoughts.end() == EXPECTED[text]
+
+
+@pytest.mark.parametrize("thinks", [True, False], ids=["configured", "learnt"])
+def test_what_a_slot_thinks_aloud_is_shown_once_at_most(
+    make_client: MakeClient, question: Request, thinks: bool
+) -> None:
+    script = [say(f"Hm.\n</think>\nAnswer {number}.", piece=5) for number in (1, 2)] + [say("No thought.", piece=5)]
+    shown: list[str] = []
+
+    with ScriptedServer(script) as server:
+        client = make_client(server, thinks=thinks)
+        for _ in script:
+            with client.stream(question) as answer:
+                shown.append("".join(answer))
+
+    assert shown == ["Answer 1." if thinks else "Hm.\n</think>\nAnswer 1.", "Answer 2.", "No thought."]
+
+
 @pytest.mark.parametrize(
     "text", ['"What is </think>?" you ask.', "A scroll: <think>write</think>\nand so on."], ids=["spoken", "closed"]
 )

@@ -10,10 +10,10 @@ from typing import Any
 from talekeeper.cli import screen
 from talekeeper.cli.answers import show_answer
 from talekeeper.cli.deciding import decision_json, excerpt, show_decided
-from talekeeper.cli.pick import place_of
 from talekeeper.cli.play_game import Game
 from talekeeper.cli.present import message_json, place, show_message
 from talekeeper.cli.recall import dry_json, show_dry
+from talekeeper.cli.tree import place_in
 from talekeeper.cli.usage import show_usage, usage_rows
 from talekeeper.context.memory_search import ask
 from talekeeper.context.question import question
@@ -116,9 +116,7 @@ def _branches(game: Game, _: str) -> None:
 
 
 def _go(game: Game, where: str) -> None:
-    named = [one for one in game.home.story.branches(game.address) if one.name == where]
-    to = f"{named[0].id}:{named[0].tip}" if named else where
-    game.stand(game.home.story.go(game.address, place_of(to)))
+    game.stand(game.home.story.go(game.address, place_in(game.home, game.address, where)))
 
 
 def _takes(game: Game, _: str) -> None:
@@ -224,7 +222,7 @@ COMMANDS = (
     Command("take", "N", "Go to another answer, by its number.", _take),
     Command("fork", "[NAME]", "Start a branch here; a name finds it again.", _fork),
     Command("branches", "", "List the branches.", _branches),
-    Command("go", "PLACE", "Go to a branch by name, or to BRANCH:DEPTH.", _go),
+    Command("go", "PLACE", "Go to a branch by name or number, or to BRANCH:DEPTH.", _go),
     Command("narrator", "TEXT", "Write the narration yourself.", _narrator),
     Command("last", "[N]", "Show the last messages.", _last),
     Command("why", "[TURN]", "Say why a turn's prompt held what it held.", _why),

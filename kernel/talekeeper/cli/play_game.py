@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 JOBS_WAIT = 20.0
 """Seconds a turn waits at most for what follows the one before; then it goes on without it."""
 
+_GOES_ON = "what follows the last turn is not done yet; going on without it"
+_THOUGHT = "</think>"
 _SAID_AFTER = 1.0
 _SLICE = 0.1
 
@@ -113,6 +115,7 @@ class Game:
                 self._show(result)
 
     def _show(self, result: TurnResult) -> None:
+        self._take_back_thoughts(result)
         usage = result.usage
         data = {
             "turn": result.narration.turn,
@@ -124,6 +127,17 @@ class Game:
         }
         self.stage.tell("turn", data, lambda: self._show_calls(result))
         self._worker.notify(self.address)
+
+    def _take_back_thoughts(self, result: TurnResult) -> None:
+        """Says what the answer is where the model's thoughts were shown as one: nothing had told before they ended."""
+        shown, text = self.stage.pieces(), result.narration.text
+        if _THOUGHT in shown and _THOUGHT not in text:
+
+            def show() -> None:
+                screen.note("— all of that was the model thinking, and no part of the story; it says:")
+                screen.say(text)
+
+            self.stage.tell("retracted", {"text": text}, show)
 
     def _show_calls(self, result: TurnResult) -> None:
         for one in result.calls:
@@ -167,9 +181,10 @@ class Game:
     # Jobs
 
     def finish(self) -> None:
-        """Before leaving: gives jobs a bounded time. What is not done then is done another time."""
+        """Before leaving: gives jobs a bounded time. What is not done then is broken off and done another time."""
+        later = f"it is begun anew after the next turn, or by: talekeeper jobs run {self.address.session}"
         with interruptible() as interrupt:
-            self._wait_for_jobs(interrupt)
+            self._wait_for_jobs(interrupt, f"what follows the last turn is not done and is broken off; {later}")
 
     def close(self) -> None:
         """Lets go of what runs."""
@@ -184,17 +199,19 @@ class Game:
                 paths += [path for path in [f"{job.plugin}/{job.kind}"] if path not in paths]
         return found
 
-    def _wait_for_jobs(self, interrupt: Interrupt) -> None:
+    def _wait_for_jobs(self, interrupt: Interrupt, otherwise: str = _GOES_ON) -> None:
         began = time.monotonic()
         said = False
         while not self._worker.wait(self.address, _SLICE) and not interrupt.cancel.is_set():
             waited = time.monotonic() - began
             if waited >= JOBS_WAIT:
-                self.stage.note("what follows the last turn is not done yet; going on without it")
+                self.stage.note(otherwise)
                 return
             if waited >= _SAID_AFTER and not said and self.lines.interactive:
                 said = True
                 self.stage.note("… what follows the last turn is being done; Ctrl-C goes on without waiting")
+        if interrupt.cancel.is_set():
+            self.stage.note(otherwise)
         self._tell_what_waits()
 
     def _tell_what_waits(self) -> None:

@@ -20,6 +20,7 @@ class Stage:
         self.as_json = as_json
         self.failed = False
         self._open = False
+        self._pieces: list[str] = []
 
     def tell(self, event: str, data: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
         """Prints the event as JSON, or has it shown."""
@@ -31,12 +32,18 @@ class Stage:
 
     def piece(self, text: str) -> None:
         """A piece of narration as the model gives it."""
+        self._pieces.append(text)
         if self.as_json:
             screen.emit_line({"event": "text", "text": text})
             return
         shown = screen.clean(text)
         click.echo(shown, nl=False)
         self._open = bool(shown) and not shown.endswith("\n") if shown else self._open
+
+    def pieces(self) -> str:
+        """All pieces since this was asked last."""
+        shown, self._pieces = "".join(self._pieces), []
+        return shown
 
     def end_line(self) -> None:
         """What comes next begins a line, wherever the narration stopped."""

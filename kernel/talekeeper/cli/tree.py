@@ -11,7 +11,8 @@ from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import place_of, session_of
 from talekeeper.cli.present import place, tell
-from talekeeper.story import Session
+from talekeeper.errors import NotFound
+from talekeeper.story import Address, Coordinate, Session
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -139,14 +140,26 @@ def branches(options: Common, /, name: str) -> None:
         screen.table(("branch", "name", "from", "tip", "here"), shown, right={0})
 
 
-@click.command(epilog="Example:  talekeeper sessions go low-house 2:14")
+@click.command(epilog="Example:  talekeeper sessions go low-house before-the-fire")
 @session_argument
-@click.argument("to", metavar="BRANCH:DEPTH")
+@click.argument("to", metavar="PLACE")
 @common
 @pass_common
 def go(options: Common, /, name: str, to: str) -> None:
-    """Go to any place in the tree."""
-    _move(options, name, lambda home, session: home.story.go(session.address, place_of(to)))
+    """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH."""
+    _move(options, name, lambda home, session: home.story.go(session.address, place_in(home, session.address, to)))
+
+
+def place_in(home: Home, address: Address, to: str) -> Coordinate:
+    """The end of the branch of this name, else of this number, or `BRANCH:DEPTH`."""
+    known = home.story.branches(address)
+    found = [one for one in known if one.name == to] or [one for one in known if str(one.id) == to]
+    if found:
+        return Coordinate(found[0].id, found[0].tip)
+    if ":" not in to:
+        cure = "talekeeper sessions branches lists names and numbers; a place is written BRANCH:DEPTH"
+        raise NotFound(f"there is no branch {to!r}", where=address.session, cure=cure)
+    return place_of(to)
 
 
 COMMANDS = (undo, redo, retry, takes, switch, fork, branches, go)

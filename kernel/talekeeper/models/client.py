@@ -36,6 +36,8 @@ class Client:
         self._clock = clock
         self._means = means or Means()
         self._model = slot.model
+        self.thinks = slot.thinks
+        """Whether answers begin inside thoughts; learnt from the first one that closes what it has not opened."""
 
     def complete(self, request: Request, *, cancel: Cancel | None = None) -> Reply:
         """The whole answer without the model's thoughts; keys are masked in it, should the endpoint repeat one."""
@@ -110,7 +112,7 @@ class ClientStream:
         yield from call.repeated(lambda number: self._attempt(call, body, number))
 
     def _attempt(self, call: Call, body: bytes, number: int) -> Iterator[str]:
-        assembly, mask, thoughts = Assembly(), StreamMask(call.redactor), Thoughts()
+        assembly, mask, thoughts = Assembly(), StreamMask(call.redactor), Thoughts(expected=self._client.thinks)
         shown: list[str] = []
         with call.open("POST", "/chat/completions", body) as answer:
             for text in chat_texts(answer, assembly, call.watch):
@@ -119,7 +121,9 @@ class ClientStream:
         shown.append(mask.feed(thoughts.end()) + mask.end())
         yield shown[-1]
         # A closing tag that comes alone tells too late that what was shown were thoughts: they are not kept.
-        text = "".join(shown) if thoughts.found else without_orphan("".join(shown))
+        whole = "".join(shown)
+        text = whole if thoughts.found else without_orphan(whole)
+        self._client.thinks = self._client.thinks or text != whole
         self._reply = replace(_masked(assembly.reply(), call.redactor), text=text, attempts=number)
 
 

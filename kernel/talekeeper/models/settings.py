@@ -43,7 +43,8 @@ class Slot:
     `context` and `reply` are tokens; `retries` repeats at most after the first attempt; `batch` is the most texts in
     one embeddings request. `tools` and `json` say what the endpoint can do, `reply_parameter` how it calls the limit
     of an answer, `stream` whether it can answer piece by piece and `usage` whether it can
-    count tokens then. Without a `price` nobody knows what its tokens cost, and a server of one's own costs nothing.
+    count tokens then. One that `thinks` begins its answers inside thoughts, of which only the end is marked. Without a
+    `price` nobody knows what tokens cost.
     """
 
     name: str
@@ -62,4 +63,5 @@ class Slot:
     reply_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     batch: int = 64
     price: Price | None = None
+    thinks: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -23,6 +23,7 @@ FILE_NAME = "talekeeper.toml"
 _SLOT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _FILE_LIMIT = 1024 * 1024
 # What a slot has of the narrator's when it names no endpoint of its own. An embedding slot takes the endpoint alone.
+_OF_THE_MODEL = ("price", "thinks")
 _OF_THE_ENDPOINT = {"base_url", "key_env", "key_file", "network", "timeouts", "retries"}
 
 
@@ -152,7 +153,8 @@ def _inherited(name: str, own: SlotTable, narrator: SlotTable | None) -> dict[st
         values.pop("key_env", None)
         values.pop("key_file", None)
     if own.model is not None and own.model != narrator.model:
-        values.pop("price", None)  # another model's
+        for key in _OF_THE_MODEL:
+            values.pop(key, None)
     return values
 
 

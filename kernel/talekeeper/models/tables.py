@@ -62,6 +62,7 @@ class SlotTable(BaseModel):
     provider: Annotated[str, Field(pattern=r"^(local|[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63})$")] | None = None
     store: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}$")] | None = None
     price: PriceTable | None = None
+    thinks: bool | None = None
     sampling: dict[str, Any] | None = None
 
     @field_validator("sampling")

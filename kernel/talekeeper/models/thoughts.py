@@ -11,6 +11,7 @@ _TAGS = tuple(
     f"{begin}{name}{end}" for name in ("think", "thinking", "thought", "reasoning") for begin, end in ("<>", "[]")
 )
 _LONGEST = max(map(len, _TAGS))
+_CLOSE = "</think>"
 # Some chat templates write the opening tag themselves; the model then gives the closing one alone, on a line's end.
 _ORPHAN = re.compile(r"</think>[ \t]*(?:\r?\n|\Z)")
 
@@ -19,11 +20,14 @@ class Thoughts:
     """For a text that arrives in pieces: holds back a beginning that may be a tag, and all that stands in one.
 
     Only what stands before the first word of the answer is taken for thoughts; a tag that is never closed takes all
-    that follows.
+    that follows. With `expected` the answer begins inside of them, its template having written the opening tag: all is
+    held back until they are closed, and all of it is the answer when they never are.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, expected: bool = False) -> None:
         self.found = False
+        self._expected = expected
+        self._kept: list[str] = []
         self._blanks: list[str] = []
         self._held = ""
         self._close = ""
@@ -33,6 +37,10 @@ class Thoughts:
         """What of the answer may be shown by now."""
         if self._answering:
             return piece
+        if self._expected:
+            piece = self._behind(piece)
+            if self._expected:
+                return ""
         self._held += piece
         while self._close or self._opens():
             _, closed, rest = self._held.partition(self._close)
@@ -47,9 +55,22 @@ class Thoughts:
 
     def end(self) -> str:
         """What was held back and turned out to be no thought."""
+        if self._expected:
+            self._expected = False
+            return "".join(self._kept)
         left = "" if self._close else "".join([*self._blanks, self._held])
         self._blanks, self._held = [], ""
         return left
+
+    def _behind(self, piece: str) -> str:
+        """What stands behind the closing tag of thoughts that nothing has opened; empty before it comes."""
+        self._kept.append(piece)
+        before, closed, rest = (self._held + piece).partition(_CLOSE)
+        self._held = "" if closed else before[-len(_CLOSE) :]
+        if not closed:
+            return ""
+        self._expected, self.found, self._kept = False, True, []
+        return rest
 
     def _opens(self) -> bool:
         """Whether a tag stands first, which is taken away; so are the blanks before it."""
