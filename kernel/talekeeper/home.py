@@ -67,12 +67,21 @@ def _absolute(folder: Path | None) -> Path:
 class Home:
     """Use it in a `with`: leaving it brings the index in order and closes the database."""
 
-    def __init__(self, folder: Path, db: Database, clock: Clock, chosen: Switches, *, tracing: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        db: Database,
+        clock: Clock,
+        chosen: Switches,
+        *,
+        tracing: bool = True,
+        capture: bool = False,
+    ) -> None:
         self.folder = folder
         self.db = db
         self.clock = clock
         self._keys: Redactor | None = None
-        self.trace = Trace(folder / TRACES, clock=clock, mask=self._masked) if tracing else None
+        self.trace = Trace(folder / TRACES, clock=clock, capture=capture, mask=self._masked) if tracing else None
         self.index = Index()
         self.story = Story(db, self.index, clock, SortableIds(clock))
         self.leases = Leases(folder / "leases", db)
@@ -98,7 +107,8 @@ class Home:
         """Opens the home, making it when it is not there and `new` allows; raises `StoreUnusable` with the reason.
 
         `no_plugins` is None to load all that are enabled, empty for none, or the ids to leave out, with commas. Events
-        are written unless `tracing` is off or `TALEKEEPER_TRACE` is 0.
+        are written unless `tracing` is off or `TALEKEEPER_TRACE` is 0; when that is `bodies`, with all that models were
+        sent and gave.
         """
         folder = _absolute(folder)
         clock = clock or SystemClock()
@@ -106,8 +116,10 @@ class Home:
             _make(folder)
         _check(folder)
         chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
-        tracing = tracing and os.environ.get(_TRACE_VARIABLE) != "0"
-        home = cls(folder, Database.open(database_of(folder), clock=clock, new=new), clock, chosen, tracing=tracing)
+        said = os.environ.get(_TRACE_VARIABLE)
+        tracing, capture = tracing and said != "0", said == "bodies"
+        db = Database.open(database_of(folder), clock=clock, new=new)
+        home = cls(folder, db, clock, chosen, tracing=tracing, capture=capture)
         try:
             sweep_leftovers(home.story, home.leases)
         except (StoreError, sqlite3.Error, OSError) as fault:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from talekeeper.clock import SystemClock
+from talekeeper.testing import ScriptedServer, say
 from talekeeper.trace import DROPPED, Event, Trace, read_events
 
 Run = Callable[..., Any]
@@ -47,6 +49,25 @@ def test_without_traces_there_is_no_file(told: Run, home: Path, monkeypatch: pyt
     told("search", "eels")
 
     assert not (home / "traces.sqlite").exists()
+
+
+@pytest.mark.parametrize("value", [None, "1", "bodies"])
+def test_what_models_were_sent_is_written_only_when_asked_for(
+    tk: Run, events: Callable[..., list[Event]], monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    if value is not None:
+        monkeypatch.setenv("TALEKEEPER_TRACE", value)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"I knock.\n")))
+    with ScriptedServer(lambda _: say("It opens.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert tk("play").code == 0
+
+    asked, answered = (event.body for event in events("model."))
+    if value == "bodies":
+        assert asked[-1] == {"role": "user", "content": "I knock."}
+        assert answered == "It opens."
+    else:
+        assert (asked, answered) == (None, None)
 
 
 def test_a_deleted_session_takes_its_events_along(told: Run, events: Callable[..., list[Event]]) -> None:

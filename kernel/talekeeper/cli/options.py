@@ -69,7 +69,7 @@ def common_shown(command: F) -> F:
 def _add(command: F, *, hide: bool) -> F:
     folder = click.Path(path_type=Path, exists=True, file_okay=False)
     options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
-        (("--no-trace",), {"is_flag": True, "hidden": hide, "help": "Write no events.  [env: TALEKEEPER_TRACE=0]"}),
+        (("--no-trace",), {"is_flag": True, "hidden": hide, "help": "Write no events.  [env: TALEKEEPER_TRACE=0, or bodies for all texts]"}),
         (("--no-plugins",), {"metavar": "[=ID,…]", "hidden": hide, "help": "Load no plugin, or not these."}),
         (
             ("--plugins", "plugin_folders"),

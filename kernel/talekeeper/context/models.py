@@ -50,7 +50,7 @@ class CallModels:
         client = self._client(slot)
         request = Request(_checked(messages), reply=reply)
         life = self._bound.life
-        with self._counted(slot) as answer, life.asking():
+        with self._counted(slot, request) as answer, life.asking():
             if schema is None:
                 answer.reply = client.complete(request, cancel=life)
                 return Completion(answer.reply.text)
@@ -64,7 +64,7 @@ class CallModels:
 
     def _pieces(self, slot: str, client: ChatModel, request: Request) -> Iterator[str]:
         life = self._bound.life
-        with self._counted(slot) as answer, client.stream(request, cancel=life) as stream:
+        with self._counted(slot, request) as answer, client.stream(request, cancel=life) as stream:
             pieces = iter(stream)
             while True:
                 # What the plugin does between two pieces is its own time.
@@ -92,9 +92,10 @@ class CallModels:
         return bound.services.models.client(slot, clock=bound.services.clock)
 
     @contextmanager
-    def _counted(self, slot: str) -> Generator[_Answer]:
+    def _counted(self, slot: str, request: Request) -> Generator[_Answer]:
         """Reports the question and what became of it, and counts its tokens, those of an answer that was no use too."""
-        self._tell("model.called", slot=slot)
+        asked = [{"role": message.role, "content": message.content} for message in request.messages]
+        self._tell("model.called", asked, slot=slot)
         answer = _Answer()
         try:
             yield answer
@@ -106,7 +107,8 @@ class CallModels:
                 self._spend(slot, answer)
             raise
         prompt, completion = answer.tokens
-        self._tell("model.answered", slot=slot, model=answer.model, prompt=prompt, completion=completion)
+        said = None if answer.reply is None else answer.reply.text
+        self._tell("model.answered", said, slot=slot, model=answer.model, prompt=prompt, completion=completion)
         self._spend(slot, answer)
 
     def _spend(self, slot: str, answer: _Answer) -> None:
@@ -119,7 +121,7 @@ class CallModels:
             # The answer is there and worth more than its count.
             _log.warning("what the model %s used was not counted: %s", slot, error)
 
-    def _tell(self, kind: str, **facts: object) -> None:
+    def _tell(self, kind: str, body: object = None, **facts: object) -> None:
         trace, address = self._bound.services.trace, self._bound.session.address
         if trace is not None:
             trace.event(
@@ -128,6 +130,7 @@ class CallModels:
                 session=address.session,
                 turn=self._bound.turn_number,
                 plugin=self._bound.manifest.id,
+                body=body,
                 **facts,
             )
 

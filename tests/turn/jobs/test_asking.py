@@ -53,6 +53,18 @@ def test_an_answer_its_usage_and_its_events(start: Start, models_at: ModelsAt) -
     assert sorted(events) == ["job.ended", "job.started", "model.answered", "model.called"]
 
 
+def test_what_a_job_asked_and_heard_is_traced_where_that_is_switched_on(start: Start, models_at: ModelsAt) -> None:
+    with ScriptedServer([say("Mara.")]) as server:
+        home = start({"ask": ASK + TELL}, options={"models": models_at(server)})
+        home.trace.capture = True
+        home.turn("ask", "tell")
+        details(home)
+
+    home.trace.flush()
+    bodies = [event.body for event in read_events(home.trace.path, kind="model.")]
+    assert bodies == [[{"role": "system", "content": "Be short."}, {"role": "user", "content": "Who?"}], "Mara."]
+
+
 def test_a_structured_answer_is_asked_for_once_more(start: Start, models_at: ModelsAt) -> None:
     with ScriptedServer([say("Mara, I think."), say_json({"who": "Mara"})]) as server:
         home = start({"ask": FORM + TELL}, options={"models": models_at(server)})
