@@ -62,6 +62,14 @@ def test_a_format_for_one_session_wants_one(told: Run, chat: Path) -> None:
     assert outcome.err == "talekeeper: SESSION: markdown holds one session, not 2; name the one to export\n"
 
 
+def test_a_workspace_that_is_not_there_is_not_exported(told: Run, tmp_path: Path) -> None:
+    outcome = told("export", "--workspace", "defualt", "--output", tmp_path / "out.jsonl")
+
+    assert outcome.code == 1
+    assert outcome.err == "talekeeper: there is no workspace 'defualt'; did you mean 'default'?\n"
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def test_with_json_an_export_wants_a_file(told: Run) -> None:
     refused = told("export", "--json")
 

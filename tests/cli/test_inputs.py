@@ -100,11 +100,12 @@ def test_two_plugins_that_claim_a_file_are_named_with_the_way_to_choose(
     )
 
 
-@pytest.mark.parametrize("more", [[], ["--importer", "lorebook/lines"]])
+@pytest.mark.parametrize("more", [[], ["--importer", "lorebook/lines"], ["--session", "evening"]])
 @pytest.mark.parametrize("content", ["bridge=Nine arches.", "Ann: Hello=there"])
 def test_lore_before_any_session_is_told_how_to_make_one(
     tk: Run, tmp_path: Path, content: str, more: list[str]
 ) -> None:
+    name = "evening" if "--session" in more else "NAME"
     (tmp_path / "harbour.lore").write_text(content)
 
     refused = tk("import", "harbour.lore", *more)
@@ -113,10 +114,22 @@ def test_lore_before_any_session_is_told_how_to_make_one(
 
     assert refused.code == 1
     assert refused.err == (
-        "talekeeper: harbour.lore: lore goes into a session, and the workspace 'default' has none yet; "
-        "talekeeper sessions new NAME makes one; then import again\n"
+        "talekeeper: harbour.lore: this is lore, which goes into a session, and the workspace 'default' has none yet; "
+        f"import a conversation first, or make a session with 'talekeeper sessions new {name}', and import it again\n"
     )
     assert (made.code, imported.code) == (0, 0)
+
+
+def test_a_transcript_that_an_importer_out_of_work_would_read_is_taken_with_a_word(told: Run, tmp_path: Path) -> None:
+    (tmp_path / "harbour.lore").write_text("Ann: Hello=there")
+    told("sessions", "plugins", "harbour", "-lorebook")
+
+    outcome = told("import", "harbour.lore", "--session", "harbour")
+
+    assert outcome.code == 0
+    assert outcome.err.startswith(
+        "harbour.lore is read as a transcript; lorebook/lines reads files of this name, but is off: "
+    )
 
 
 def test_a_dry_run_says_of_lore_that_it_cannot_be_tried(told: Run, tmp_path: Path) -> None:

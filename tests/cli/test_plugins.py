@@ -63,7 +63,7 @@ def test_an_unknown_plugin_is_one_sentence(tk: Run) -> None:
     outcome = tk("plugins", "explain", "lorbook")
 
     assert outcome.code == 1
-    assert outcome.err.startswith("talekeeper: there is no plugin 'lorbook'; found are")
+    assert outcome.err.startswith("talekeeper: there is no plugin 'lorbook'; did you mean 'lorebook'?")
 
 
 def test_without_a_command_the_plugins_are_listed(tk: Run) -> None:

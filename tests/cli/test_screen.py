@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import unicodedata
 from dataclasses import dataclass
@@ -45,6 +47,43 @@ def test_table_columns_stand_under_one_another(capsys: pytest.CaptureFixture[str
     screen.table(["name", "n"], [["小明", 5], ["Mira", 10]], right={1})
 
     assert capsys.readouterr().out.splitlines() == ["name   n", "小明   5", "Mira  10"]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (999, "999 bytes"),
+        (1_500, "1.5 kB"),
+        (12_000_000, "12.0 MB"),
+        (10**12, "1,000.0 GB"),
+    ],
+)
+def test_sizes_are_told_in_the_largest_unit_of_which_there_is_one(number: int, shown: str) -> None:
+    assert screen.sized(number) == shown
+
+
+class Terminal(io.StringIO):
+    """What is printed, to something that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@given(st.lists(st.tuples(st.text(), st.text(), st.integers(0, 10**9)), max_size=4))
+def test_a_table_on_a_narrow_terminal_is_folded_and_loses_nothing(rows: list[tuple[str, str, int]]) -> None:
+    cells = [(one, two, f"{count:,}") for one, two, count in rows]
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(Terminal()) as terminal:
+        patch.setenv("COLUMNS", "40")
+        screen.table(("name", "why", "count"), cells, right={2})
+    shown = click.unstyle(terminal.getvalue())
+
+    assert all(screen.width(line) <= 40 for line in shown.split("\n"))
+    assert sorted(c for c in shown if not c.isspace()) == sorted(
+        c for cell in ("namewhycount", *(part for row in cells for part in row)) for c in screen.line(cell) if c != " "
+    )
 
 
 def test_marked_stretches_are_bold_and_the_rest_is_plain() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,16 @@ def test_explain_shows_a_row_for_each_term(told: Run) -> None:
     rows = [line.split()[0] for line in outcome.out.splitlines()[2:]]
     assert rows[0] == "term"
     assert set(rows[1:]) == {"brass", "bridg"}
+
+
+def test_explained_results_of_several_sources_say_their_place_in_each(told: Run) -> None:
+    told("data", "add", "lorebook/entries", "--key", "bridge", "--body", "A bridge of nine arches.")
+
+    outcome = told("search", "bridge", "-n", "3", "--explain")
+    heads = re.findall(r"^\d\. .*  (\d\. of its source), score [\d.]+$", outcome.out, re.MULTILINE)
+
+    assert sorted(heads) == ["1. of its source", "1. of its source", "2. of its source"]
+    assert "a score compares those of one source" in outcome.err
 
 
 def test_turns_bound_what_is_found(told: Run) -> None:

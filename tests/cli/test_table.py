@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import click
 import pytest
 from talekeeper.cli import app
 from talekeeper.cli.table import COMMANDS
+
+Run = Callable[..., Any]
 
 
 def command(name: str) -> click.Command:
@@ -28,6 +31,16 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_summary_in_the_table_is_the_first_sentence_of_the_help(name: str) -> None:
     assert str(command(name).help).splitlines()[0] == COMMANDS[name].summary
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [*((name, "list") for name in ("sessions", "workspaces", "data", "jobs", "plugins")), ("index", "status")],
+)
+def test_a_group_without_a_command_shows_what_there_is(told: Run, name: str, first: str) -> None:
+    bare = told(name, "--json")
+
+    assert (bare.code, bare.json) == (0, told(name, first, "--json").json)
 
 
 @pytest.mark.parametrize(("path", "found"), [pytest.param(*each, id=each[0]) for each in every_command()])

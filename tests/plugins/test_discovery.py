@@ -112,6 +112,31 @@ def test_an_odd_pyproject_is_no_announcement(make_plugin: MakePlugin, tmp_path: 
     assert "holds neither" in found.fault
 
 
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        pytest.param(["harbour.toml", "notes.md"], [], id="worlds-and-notes"),
+        pytest.param([], ["other"], id="empty"),
+        pytest.param(["plugin.tml"], ["other"], id="a-misspelt-manifest"),
+        pytest.param(["Plugin.toml"], ["other"], id="a-manifest-in-capitals"),
+        pytest.param(["note.schema.json"], ["other"], id="a-schema"),
+        pytest.param(["pyproject.toml"], ["other"], id="a-project"),
+        pytest.param(["hooks.py"], ["other"], id="code"),
+    ],
+)
+def test_a_folder_beside_plugins_is_told_of_unless_it_holds_something_else(
+    make_plugin: MakePlugin, tmp_path: Path, files: list[str], told: list[str]
+) -> None:
+    make_plugin("lore", folder=tmp_path / "all")
+    (tmp_path / "all" / "other").mkdir()
+    for name in files:
+        (tmp_path / "all" / "other" / name).touch()
+
+    found = discover(home=None, folders=[tmp_path / "all"], entries=_none)
+
+    assert [one.names[0] for one in found if one.fault] == told
+
+
 @pytest.mark.parametrize("tail", ["", "plugin.toml"])
 def test_a_path_may_name_the_folder_or_its_manifest(make_plugin: MakePlugin, tail: str) -> None:
     root = make_plugin("lore")

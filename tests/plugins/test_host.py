@@ -343,7 +343,7 @@ def test_an_invalid_plugin_cannot_be_enabled_and_says_why(make_plugin: MakePlugi
 def test_an_unknown_plugin_is_told_with_those_there_are(make_plugin: MakePlugin, open_host: OpenHost) -> None:
     make_plugin("lore")
 
-    with pytest.raises(NotFound, match=r"no plugin 'lor'; found are lore"):
+    with pytest.raises(NotFound, match=r"no plugin 'lor'; did you mean 'lore'\?"):
         open_host().enable("lor")
 
 
@@ -371,7 +371,7 @@ def test_explain_says_what_feeds_what_and_what_nothing_runs(make_plugin: MakePlu
     assert "at most 7 records" in text
     assert "lore/notes: feeds nothing: it has no search table" in text
     assert "commands check: talekeeper run lore/check" in text
-    assert "tools roll: declared; nothing offers tools to a model in this version" in text
+    assert "tools roll: offered to the narrator in turns" in text
     assert "jobs extract: when asked: talekeeper jobs run" in text
 
 

@@ -13,18 +13,21 @@ from talekeeper.plugins.border import Answer, Hit
 from talekeeper.search import Closeness, TermScore
 from talekeeper.text import SINGLE
 
-_MERGED = "a score compares results of one source; those of several sources are merged by their place in each"
+_MERGED = "results of several sources are merged by their place in each; a score compares those of one source"
 _MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\S*Z$")
 
 
 def show_answer(answer: Answer, *, explain: bool) -> None:
     """Prints every result, then what else has to be said."""
-    for number, hit in enumerate(answer.results, start=1):
-        show_hit(hit, f"{number}.", scored=explain)
+    sources = [(hit.plugin, hit.namespace) for hit in answer.results]
+    merged = len(set(sources)) > 1
+    for number, (hit, source) in enumerate(zip(answer.results, sources, strict=True), start=1):
+        place = f"{sources[:number].count(source)}. of its source, " if merged else ""
+        show_hit(hit, f"{number}.", score=f"{place}score {hit.score:.2f}" if explain else "")
         if explain:
             show_why(hit.why)
             show_closeness(hit.closeness)
-    if explain and len({(hit.plugin, hit.namespace) for hit in answer.results}) > 1:
+    if explain and merged:
         screen.note(_MERGED)
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
     remarks += [f"{name} is being indexed anew" for name in answer.indexing]
@@ -43,10 +46,10 @@ def show_closeness(closeness: Closeness | None) -> None:
     click.secho(f"   {told}; meaning adds {closeness.adds:.2f}", dim=True)
 
 
-def show_hit(hit: Hit, label: str, *, scored: bool) -> None:
-    """One result: a line that says where it is from, then the passage."""
-    score = click.style(f"  score {hit.score:.2f}", dim=True) if scored else ""
-    click.echo(f"{label} {click.style(screen.line(_where(hit)), bold=True)}{score}")
+def show_hit(hit: Hit, label: str, *, score: str = "") -> None:
+    """One result: a line that says where it is from and what it scored, then the passage."""
+    scored = click.style(f"  {score}", dim=True) if score else ""
+    click.echo(f"{label} {click.style(screen.line(_where(hit)), bold=True)}{scored}")
     matched = {*hit.matched, *hit.near}
     for text in screen.wrap(hit.text, indent=3):
         click.echo(f"   {screen.mark(text, spans(text, matched))}")

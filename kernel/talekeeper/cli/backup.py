@@ -25,4 +25,4 @@ def command(options: Common, /, target: Path) -> None:
     if options.as_json:
         screen.emit({"backup": target, "bytes": size})
     else:
-        screen.say(f"{target}: {size / 1e6:.1f} MB")
+        screen.say(f"{target}: {screen.sized(size)}")

@@ -28,12 +28,16 @@ _key = click.argument("key")
 _session = click.option("-s", "--session", metavar="SESSION", help="Whose records.  [default: the session used last]")
 
 
-@click.group()
-def group() -> None:
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """Read and write the records plugins declare.
 
-    PLUGIN/NAMESPACE names the data, as in memory/cards; without it, `list` shows what there is.
+    PLUGIN/NAMESPACE names the data, as in memory/cards; without a command, lists what there is.
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_records)
 
 
 @group.command("list", epilog="Example:  talekeeper data list memory/cards")

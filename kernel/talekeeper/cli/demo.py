@@ -53,7 +53,8 @@ def _show(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestio
         screen.say()
         screen.say(f"? {one.question.text}", bold=True)
         if one.answer.results:
-            show_hit(one.answer.results[0], " →", scored=one is explained)
+            best = one.answer.results[0]
+            show_hit(best, " →", score=f"score {best.score:.2f}" if one is explained else "")
         if one.place is None or one.place > 1:
             screen.say(f"   (not it: {'the answer is result ' + str(one.place) if one.place else 'missed'})", dim=True)
         if one is explained and one.answer.results:

@@ -94,9 +94,9 @@ def _show(findings: Findings) -> None:
     if findings.index is not None:
         size = findings.index
         screen.say(
-            f"index size: {sum(size.bytes.values()) / 1e6:.1f} MB for {screen.counted(size.passages, 'passage')} "
+            f"index size: {screen.sized(sum(size.bytes.values()))} for {screen.counted(size.passages, 'passage')} "
             f"in {screen.counted(size.partitions, 'partition')} and {screen.counted(size.segments, 'segment')} "
-            f"({', '.join(f'{name} {count / 1e6:.1f}' for name, count in size.bytes.items())})"
+            f"({', '.join(f'{name} {screen.sized(count)}' for name, count in size.bytes.items())})"
         )
     reasons = [part for part, found in findings.parts.items() if found]
     screen.say(f"state: {findings.state}" + (f" ({', '.join(reasons)})" if reasons else ""))

@@ -13,7 +13,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.encoding import write_utf8
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.pick import session_of, workspace_of
 from talekeeper.clock import iso
 from talekeeper.db.publish import draft_of, publish
 from talekeeper.errors import InputError, ParameterError
@@ -46,6 +46,8 @@ def command(options: Common, /, names: tuple[str, ...], output: Path | None, for
         raise ParameterError("--output", "--json tells of a file, and none is named", cure="add --output FILE")
     with options.open() as home:
         sessions = [session_of(home, options, name) for name in names] or home.story.sessions(options.workspace)
+        if not sessions:
+            workspace_of(home, options.workspace)
         with _writer(output) as write:
             if form == WHOLE:
                 _write_whole(home, options, sessions, write)
@@ -104,4 +106,4 @@ def _tell(options: Common, output: Path, sessions: list[Session]) -> None:
     if options.as_json:
         screen.emit({"export": output, "bytes": size, "sessions": [session.id for session in sessions]})
     else:
-        screen.say(f"{output}: {screen.counted(len(sessions), 'session')}, {size / 1e6:.1f} MB")
+        screen.say(f"{output}: {screen.counted(len(sessions), 'session')}, {screen.sized(size)}")

@@ -18,12 +18,16 @@ _NOTHING = "passages are found by their words alone: no embedding model is confi
 _CURE = 'write provider = "local" under [models.embedding] in talekeeper.toml, or an endpoint'
 
 
-@click.group()
-def group() -> None:
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def group(ctx: click.Context) -> int:
     """Show and make what passages are found by beside their words.
 
-    With an embedding model passages are found by what they mean, too. Each needs a vector, made after turns or here.
+    Without a command, shows it. With an embedding model passages are found by what they mean, too. Each needs a vector,
+    made after turns or here.
     """
+    return ctx.invoke(status) if ctx.invoked_subcommand is None else 0
 
 
 @group.command(epilog="Example:  talekeeper index status")

@@ -23,12 +23,17 @@ _SHOWN = 20
 _DONE = frozenset({JobState.SUCCEEDED, JobState.SKIPPED})
 
 
-@click.group()
-def group() -> None:
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """List, run and retry the work that follows turns.
 
-    Jobs are done by plugins after a turn, or when asked. One that fails is tried again after a later turn.
+    Without a command, lists it. Jobs are done by plugins after a turn, or when asked. One that fails is tried again
+    after a later turn.
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_jobs)
 
 
 @group.command("list", epilog="Example:  talekeeper jobs list low-house")

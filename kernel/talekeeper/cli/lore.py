@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common
 from talekeeper.cli.pick import session_of
-from talekeeper.context import importers_for
+from talekeeper.context import importers_aside, importers_for
 from talekeeper.errors import InputError, NotFound
 from talekeeper.exchange import Source
 from talekeeper.story import Address
@@ -45,9 +46,13 @@ def import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry_
     if dry_run:
         what = "a plugin's importer cannot be tried without writing"
         raise InputError(what, where=source.name, cure="leave --dry-run away for it")
-    if wish.session is None and not home.story.sessions(options.workspace):
-        what = f"lore goes into a session, and the workspace {options.workspace!r} has none yet"
-        raise NotFound(what, where=source.name, cure="talekeeper sessions new NAME makes one; then import again")
+    if not home.story.sessions(options.workspace):
+        what = f"this is lore, which goes into a session, and the workspace {options.workspace!r} has none yet"
+        name = "NAME" if wish.session is None else shlex.quote(wish.session)
+        cure = (
+            f"import a conversation first, or make a session with 'talekeeper sessions new {name}', and import it again"
+        )
+        raise NotFound(what, where=source.name, cure=cure)
     session = session_of(home, options, wish.session)
     with screen.progress(source.name, None) as reach:
         imported = home.import_lore(
@@ -72,16 +77,28 @@ def instead_of_a_guess(home: Home, options: Common, source: Source, wish: Wish, 
     if len(claims) > 1:
         what = f"{' and '.join(claims)} read files of this name, and it may be a transcript as well"
         raise InputError(what, where=source.name, cure="choose with --importer PLUGIN/ID or --format transcript")
-    return import_lore(home, options, source, wish, dry_run=dry_run) if claims else None
+    if not claims:
+        for path, reason in importers_aside(home.services, _place(home, options, wish), _name(source)).items():
+            screen.note(f"{source.name} is read as a transcript; {path} reads files of this name, but is off: {reason}")
+        return None
+    return import_lore(home, options, source, wish, dry_run=dry_run)
 
 
 def _claims(home: Home, options: Common, source: Source, wish: Wish) -> list[str]:
-    """The importers that read files of this name, in the session meant or, while there is none, in the workspace."""
-    name = Path(source.name).name
+    """The importers that read files of this name."""
+    return importers_for(home.services, _place(home, options, wish), _name(source))
+
+
+def _name(source: Source) -> str:
+    return Path(source.name).name
+
+
+def _place(home: Home, options: Common, wish: Wish) -> Address:
+    """The session meant or, while there is none, the workspace."""
     try:
-        return importers_for(home.services, session_of(home, options, wish.session).address, name)
+        return session_of(home, options, wish.session).address
     except NotFound:
-        return importers_for(home.services, Address(options.workspace, ""), name)
+        return Address(options.workspace, "")
 
 
 def show(lore: Lore) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
 from talekeeper.cli.options import Common
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.story import Coordinate, Message, Session
+from talekeeper.manifest.suggest import nearest
+from talekeeper.story import Coordinate, Message, Session, Workspace
 from talekeeper.story.names import check_name, check_workspace
 
 if TYPE_CHECKING:
@@ -38,7 +38,18 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
             ids = ", ".join(session.id for session in found[:5])
             raise NotFound(f"{name!r} may be any of several sessions", cure=f"give one of {ids}")
     check_name(name, "session")
-    raise NotFound(f"there is no session {name!r}", where=options.workspace, cure=_cure(name, known))
+    cure = _cure(name, [session.id for session in known], "talekeeper sessions list shows them")
+    raise NotFound(f"there is no session {name!r}", where=options.workspace, cure=cure)
+
+
+def workspace_of(home: Home, name: str) -> Workspace:
+    """By its name."""
+    known = home.story.workspaces()
+    for workspace in known:
+        if workspace.id == name:
+            return workspace
+    cure = _cure(name, [workspace.id for workspace in known], "talekeeper workspaces list shows them")
+    raise NotFound(f"there is no workspace {name!r}", cure=cure)
 
 
 def known_by_id(session: Session, name: str) -> bool:
@@ -56,9 +67,9 @@ def known_by_start(session: Session, name: str) -> bool:
     return session.id.startswith(name)
 
 
-def _cure(name: str, known: list[Session]) -> str:
-    near = difflib.get_close_matches(name, [session.id for session in known], 1, 0.6)
-    return f"did you mean {near[0]!r}?" if near else "talekeeper sessions list shows them"
+def _cure(name: str, known: list[str], otherwise: str) -> str:
+    near = nearest(name, known)
+    return otherwise if near is None else f"did you mean {near!r}?"
 
 
 def message_of(home: Home, session: Session, name: str) -> Message:
@@ -76,7 +87,8 @@ def place_of(text: str) -> Coordinate:
     """`BRANCH:DEPTH`, as `sessions show` and `sessions branches` print it."""
     found = _PLACE.fullmatch(text)
     if found is None:
-        raise ParameterError("place", f"{text!r} is not a place", cure="write it as BRANCH:DEPTH; branches lists tips")
+        cure = "write it as BRANCH:DEPTH; talekeeper sessions branches lists those to go to"
+        raise ParameterError("place", f"{text!r} is not a place", cure=cure)
     return Coordinate(_bounded(found[1], "place"), _bounded(found[2], "place"))
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any, TypeGuard
 
 import click
@@ -23,6 +23,8 @@ _QUIET_SECONDS = 1.0
 # Lines longer than this are hard to read, shorter ones are no help.
 _BROADEST = 100
 _NARROWEST = 20
+_NARROWEST_COLUMN = 10
+_GAP = "  "
 # A line may break after blanks and between characters of scripts that do without them.
 _PIECE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7a3]*\s*|.")
 _WIDE = frozenset("WF")
@@ -82,6 +84,14 @@ def counted(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
+def sized(number: int) -> str:
+    """`812 bytes`, `3.4 kB`, `12.0 MB`: a size in the largest unit of which there is one."""
+    for unit, one in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= one:
+            return f"{number / one:,.1f} {unit}"
+    return counted(number, "byte")
+
+
 def titled(name: str, title: str) -> str:
     """What became of something that was given a title."""
     return f"{name} is now called {title!r}" if title else f"{name} has no title now"
@@ -95,13 +105,30 @@ def width(text: str) -> int:
 def table(
     headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: Collection[int] = (), indent: int = 0
 ) -> None:
-    """Prints columns as wide as their cells; the columns numbered in `right` are set to the right."""
+    """Prints columns as wide as their cells; the columns numbered in `right` are set to the right.
+
+    On a terminal that is narrower, the other columns are folded.
+    """
     cells = [[line(str(cell)) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
+    if sys.stdout.isatty():
+        widths = _fitted(widths, shutil.get_terminal_size().columns - indent, right)
     margin = " " * indent
-    click.secho(margin + _row(headers, widths, right), bold=True)
-    for row in cells:
-        click.echo(margin + _row(row, widths, right))
+    for number, row in enumerate([list(headers), *cells]):
+        folded = [_folded(cell, widths[i]) for i, cell in enumerate(row)]
+        for parts in zip_longest(*folded, fillvalue=""):
+            click.secho(margin + _row(parts, widths, right), bold=number == 0 or None)
+
+
+def _fitted(widths: Sequence[int], room: int, right: Collection[int]) -> list[int]:
+    """The widths, the widest made narrower until all have room or none can give any more."""
+    fitted = list(widths)
+    while sum(fitted) + len(_GAP) * (len(fitted) - 1) > room:
+        widest = max((i for i in range(len(fitted)) if i not in right), key=lambda i: fitted[i], default=0)
+        if widest in right or fitted[widest] <= _NARROWEST_COLUMN:
+            break
+        fitted[widest] -= 1
+    return fitted
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) -> str:
@@ -109,7 +136,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) ->
     for i, cell in enumerate(cells):
         space = " " * (widths[i] - width(cell))
         padded.append(space + cell if i in right else cell + space)
-    return "  ".join(padded).rstrip()
+    return _GAP.join(padded).rstrip()
 
 
 def wrap(text: str, indent: int = 0) -> list[str]:
@@ -117,16 +144,31 @@ def wrap(text: str, indent: int = 0) -> list[str]:
     if not sys.stdout.isatty():
         return [line(text)]
     room = max(_NARROWEST, min(shutil.get_terminal_size().columns, _BROADEST) - indent)
+    return [folded for paragraph in clean(text).splitlines() for folded in _folded(paragraph, room)]
+
+
+def _folded(text: str, room: int) -> list[str]:
+    """One line of text in lines that fit; a word that does not is broken where it must be."""
     lines: list[str] = []
-    for paragraph in clean(text).splitlines():
-        current = ""
-        for piece in _PIECE.findall(paragraph):
+    current = ""
+    for whole in _PIECE.findall(text):
+        for piece in _broken(whole, room) if width(whole.rstrip()) > room else (whole,):
             if current and width(current + piece.rstrip()) > room:
                 lines.append(current.rstrip())
                 current = ""
             current += piece
-        lines.append(current.rstrip())
-    return lines
+    return [*lines, current.rstrip()]
+
+
+def _broken(word: str, room: int) -> Generator[str, None, None]:
+    start = used = 0
+    for place, character in enumerate(word):
+        columns = width(character)
+        if place > start and used + columns > room:
+            yield word[start:place]
+            start, used = place, 0
+        used += columns
+    yield word[start:]
 
 
 def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-@click.group()
-def group() -> None:
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """List, show and manage sessions and their branches.
 
-    A SESSION is named by its id, its title or the beginning of its id.
+    Without a command, lists them. A SESSION is named by its id, its title or the beginning of its id.
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_sessions)
 
 
 @group.command("list", epilog="Example:  talekeeper sessions list")

@@ -51,7 +51,7 @@ def command(options: Common, /) -> None:
     if options.as_json:
         screen.emit(facts)
         return
-    screen.say(f"home      {home.folder} ({(size + log) / 1e6:.1f} MB)")
+    screen.say(f"home      {home.folder} ({screen.sized(size + log)})")
     held = f"{screen.counted(count, 'session')} with {screen.counted(messages, 'message')}"
     screen.say(f"holds     {held}, in {_listed(list(sessions))}")
     screen.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")

@@ -9,8 +9,8 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.pick import workspace_of
 from talekeeper.cli.present import tell
-from talekeeper.errors import NotFound
 from talekeeper.story import Workspace
 
 if TYPE_CHECKING:
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 _argument = click.argument("name", metavar="WORKSPACE")
 
 
-@click.group()
-def group() -> None:
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """List, rename and delete workspaces.
 
-    A WORKSPACE is named by its name, as --workspace takes it; importing into one makes it.
+    Without a command, lists them. A WORKSPACE is named by its name, as --workspace takes it; importing into one makes
+    it.
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_workspaces)
 
 
 @group.command("list", epilog="Example:  talekeeper workspaces list")
@@ -51,8 +56,8 @@ def list_workspaces(options: Common, /) -> None:
 def rename(options: Common, /, name: str, title: str) -> None:
     """Give a workspace another title; its name stays."""
     with options.open() as home:
-        home.story.rename_workspace(_found(home, name).id, title)
-        workspace = _found(home, name)
+        home.story.rename_workspace(workspace_of(home, name).id, title)
+        workspace = workspace_of(home, name)
         counts = _counts(home, workspace)
     tell(options, None, screen.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
 
@@ -65,20 +70,13 @@ def rename(options: Common, /, name: str, title: str) -> None:
 def delete(options: Common, /, name: str, *, yes: bool) -> None:
     """Delete a workspace with its sessions, records and index, for good. Asks twice."""
     with options.open() as home:
-        workspace = _found(home, name)
+        workspace = workspace_of(home, name)
         sessions, messages = _counts(home, workspace)
         if not yes:
             holding = f"{screen.counted(sessions, 'session')} and {screen.counted(messages, 'message')}"
             ask_twice(workspace.id, holding, "name")
         home.delete_workspace(workspace.id)
     tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})
-
-
-def _found(home: Home, name: str) -> Workspace:
-    for workspace in home.story.workspaces():
-        if workspace.id == name:
-            return workspace
-    raise NotFound(f"there is no workspace {name!r}", cure="talekeeper workspaces list shows them")
 
 
 def _counts(home: Home, workspace: Workspace) -> tuple[int, int]:

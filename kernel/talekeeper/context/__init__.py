@@ -3,7 +3,7 @@
 Plugins declare, story keeps, search ranks; context binds a call to a session and puts the three together.
 """
 
-from talekeeper.context.importing import Imported, import_lore, importers_for, run_importer
+from talekeeper.context.importing import Imported, import_lore, importers_aside, importers_for, run_importer
 from talekeeper.context.plugin_context import CallContext
 from talekeeper.context.question import Question, question
 from talekeeper.context.running import run_command
@@ -15,6 +15,7 @@ __all__ = [
     "Question",
     "Services",
     "import_lore",
+    "importers_aside",
     "importers_for",
     "question",
     "run_command",

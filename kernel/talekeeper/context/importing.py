@@ -30,7 +30,7 @@ from talekeeper.errors import (
 from talekeeper.exchange import opened
 from talekeeper.manifest.declared import Namespace
 from talekeeper.manifest.package import matches
-from talekeeper.plugins import Call
+from talekeeper.plugins import Call, Plugin
 from talekeeper.plugins.border import Record
 from talekeeper.plugins.frozen import plain
 from talekeeper.plugins.hooks import Importer
@@ -66,14 +66,33 @@ def importers_for(services: Services, address: Address, name: str) -> list[str]:
 
     An address without a session stands for those that work in the workspace.
     """
+    return [path for plugin in _plugins(services, address) if plugin.works for path in _reading(plugin, name)]
+
+
+def importers_aside(services: Services, address: Address, name: str) -> dict[str, str]:
+    """The same of plugins that are there and do not work, each with the reason."""
+    return {
+        path: plugin.reason
+        for plugin in _plugins(services, address)
+        if not plugin.works
+        for path in _reading(plugin, name)
+    }
+
+
+def _plugins(services: Services, address: Address) -> tuple[Plugin, ...]:
     session = None
     if address.session:
         services.host.ready(address)
         session = services.story.session(address)
+    return services.host.roster(address.workspace, session).plugins
+
+
+def _reading(plugin: Plugin, name: str) -> list[str]:
+    """Its importers of files of that name."""
+    entries = plugin.manifest.contributes.get("importers", ()) if plugin.manifest else ()
     return [
         f"{plugin.id}/{entry['id']}"
-        for plugin in services.host.roster(address.workspace, session).working
-        for entry in plugin.declared.contributes.get("importers", ())
+        for entry in entries
         if any(matches(name.casefold(), pattern.casefold()) for pattern in entry["match"])
     ]
 

@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from talekeeper.manifest.announced import installed
+from talekeeper.manifest.suggest import SAME, nearest
 from talekeeper.plugins.found import Found, Origin
 from talekeeper.plugins.project import MANIFEST, project
 from talekeeper.plugins.safety import unsafe, writable_by_all
@@ -74,7 +75,7 @@ def _from_folder(folder: Path, origin: Origin) -> Iterator[Found]:
         return
     open_to_all = writable_by_all(folder)
     for child in sorted(folder.iterdir()):
-        if child.name.startswith((".", "_")) or not child.is_dir():
+        if child.name.startswith((".", "_")) or not child.is_dir() or _is_something_else(child):
             continue
         if open_to_all:
             yield Found((child.name,), origin, str(child), fault=open_to_all, unsafe=True)
@@ -83,6 +84,23 @@ def _from_folder(folder: Path, origin: Origin) -> Iterator[Found]:
             yield Found((child.name,), origin, str(child), fault=fault, unsafe=True)
         else:
             yield _in_folder(child, origin)
+
+
+def _is_something_else(folder: Path) -> bool:
+    """Whether a folder among plugins holds nothing but files, and none of a plugin: no code, schema or manifest.
+
+    A file with a name much like the manifest's was meant to be one: that folder is worth a word.
+    """
+    entries = list(folder.iterdir())
+    return bool(entries) and all(entry.is_file() and not _is_of_a_plugin(entry.name) for entry in entries)
+
+
+def _is_of_a_plugin(name: str) -> bool:
+    return (
+        name.endswith((".py", ".schema.json"))
+        or name in {MANIFEST, "pyproject.toml"}
+        or nearest(name, (MANIFEST,), SAME) is not None
+    )
 
 
 def _named(path: Path) -> Found:

@@ -13,8 +13,8 @@ from talekeeper.plugins.states import Plugin
 
 _USE = MappingProxyType(
     {
-        "tools": "declared; nothing offers tools to a model in this version",
-        "prompt": "declared; nothing builds prompts in this version",
+        "tools": "offered to the narrator in turns",
+        "prompt": "adds to the prompt of turns",
         "providers": "used where [models.embedding] in talekeeper.toml names it",
     }
 )

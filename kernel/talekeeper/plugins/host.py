@@ -15,6 +15,7 @@ from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PluginError, StoreError
 from talekeeper.manifest.announced import installed
 from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest.suggest import nearest
 from talekeeper.plugins import enablement, faults, namespaces, settings
 from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.explain import Explanation, explain
@@ -92,8 +93,10 @@ class Host:
         for plugin in self.plugins:
             if plugin.id == plugin_id:
                 return plugin
-        known = ", ".join(sorted({plugin.id for plugin in self.plugins})) or "none"
-        raise NotFound(f"there is no plugin {plugin_id!r}", cure=f"found are {known}")
+        known = sorted({plugin.id for plugin in self.plugins})
+        near = nearest(plugin_id, known)
+        cure = f"did you mean {near!r}?" if near else f"found are {', '.join(known) or 'none'}"
+        raise NotFound(f"there is no plugin {plugin_id!r}", cure=cure)
 
     # Who works where
 
