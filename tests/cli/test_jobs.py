@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from talekeeper.cli import app
+from talekeeper.errors import StoreUnusable
 from talekeeper.home import Home
 from talekeeper.story import Address, Draft
 
@@ -153,11 +155,47 @@ def test_a_job_that_failed_is_told_and_retried(jobs: Run, told: TellTurns) -> No
         "unfinished": {"failed": 1},
         "faults": ["harbour: diary/write: nobody writes in a storm"],
         "unrecorded": [],
+        "untold_turns": {},
     }
     assert "nobody writes in a storm" in listed.out
     assert retried.out == "1 job due; talekeeper jobs run harbour does them now\n"
     assert (done.code, done.out) == (0, "diary/write: 1 succeeded\n")
     assert "jobs      all done" in jobs("status").out
+
+
+def test_turns_that_were_given_no_job_are_not_all_done(jobs: Run) -> None:
+    with Home.open(Path(os.environ["TALEKEEPER_HOME"]), tracing=False) as home:
+        home.story.append(HARBOUR, [Draft("player", "I wait."), Draft("narrator", "Rain.")])
+
+    before, state = jobs("status").out, jobs("status", "--json").json["jobs"]
+    jobs("jobs", "run", "harbour")
+
+    assert "jobs      none yet for 1 turn of 1 session\n" in before
+    assert "1 turn of harbour: talekeeper jobs run harbour\n" in before
+    assert state["untold_turns"] == {"default/harbour": 1}
+    assert "jobs      all done" in jobs("status").out
+
+
+def test_an_end_that_could_not_be_written_is_told_by_every_process(
+    jobs: Run, told: TellTurns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StoreUnusable("the disk is full")
+
+    told("I wait.")
+    with monkeypatch.context() as broken:
+        for end in ("succeed", "fail"):
+            broken.setattr(f"talekeeper.story.ledger.{end}", full)
+        jobs("jobs", "run", "harbour")
+    status, doctor = jobs("status").out, jobs("doctor")
+    jobs("jobs", "run", "harbour")
+
+    line = "harbour: how diary/write ended could not be written (the disk is full)"
+    assert "1 not written down, 1 running" in status
+    assert line in status
+    assert (doctor.code, line in doctor.out + doctor.err) == (1, True)
+    assert "all done" in jobs("status").out
+    assert jobs("doctor").code == 0
 
 
 def test_what_waits_for_a_model_is_told_and_hastened(jobs: Run, told: TellTurns) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from talekeeper.cli.screen import counted
+from talekeeper.cli.work import unrecorded
 from talekeeper.db.examine import examine, readable
 from talekeeper.errors import StoreError
 from talekeeper.plugins import State
@@ -61,6 +62,7 @@ def of_home(home: Home, *, only_index: bool) -> Findings:
     findings.look("forgotten words", lambda: _unpurged(home))
     if not only_index:
         findings.look("plugins", lambda: _plugin_faults(home))
+        findings.look("jobs", lambda: unrecorded(home))
         findings.look("traces", lambda: _missing_events(home))
     try:
         findings.index = home.story.index_size()

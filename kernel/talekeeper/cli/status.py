@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.usage import cost_words, costs, usage_rows
+from talekeeper.cli.work import Work
 from talekeeper.errors import StoreUnusable
-from talekeeper.story import JobState
+from talekeeper.story import Session
 from talekeeper.trace import count_events
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def command(options: Common, /) -> None:
         sessions = {one.id: home.story.sessions(one.id) for one in home.story.workspaces()}
         plugins = home.host.roster().plugins
         traces = _Traces.of(home.folder / TRACES)
-        jobs = _Jobs.of(home, list(sessions))
+        jobs = Work.of(home, list(sessions))
+        spent = [row for found in sessions.values() for one in found for row in _rows(home, one)]
     count = sum(map(len, sessions.values()))
     messages = sum(session.messages for found in sessions.values() for session in found)
     facts = {
@@ -47,6 +48,8 @@ def command(options: Common, /) -> None:
         "events_dropped": traces.dropped,
         "plugins": {plugin.id: plugin.state for plugin in plugins},
         "jobs": jobs.json(),
+        "model_calls": sum(row["calls"] for row in spent),
+        "cost": costs(spent),
     }
     if options.as_json:
         screen.emit(facts)
@@ -56,8 +59,9 @@ def command(options: Common, /) -> None:
     screen.say(f"holds     {held}, in {_listed(list(sessions))}")
     screen.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
     screen.say(f"jobs      {jobs.words()}")
-    for fault in jobs.faults[-_NAMED:]:
-        screen.say(f"          {fault}")
+    for line in [*jobs.faults[-_NAMED:], *list(jobs.cures())[:_NAMED]]:
+        screen.say(f"          {line}")
+    screen.say(f"models    {_spent_words(spent)}")
     screen.say(f"traces    {traces.words()}")
 
 
@@ -82,34 +86,17 @@ class _Traces:
         return self.fault or screen.counted(self.events or 0, "event") + missing
 
 
-@dataclass(frozen=True, slots=True)
-class _Jobs:
-    """Work that is not done, in all sessions: how many jobs stand how, and why those that failed did."""
+def _rows(home: Home, session: Session) -> list[dict[str, Any]]:
+    return usage_rows(home.story.turn_log.spent(session.address))
 
-    counts: Mapping[str, int]
-    faults: list[str]
-    unrecorded: list[str]
 
-    @classmethod
-    def of(cls, home: Home, workspaces: list[str]) -> _Jobs:
-        open_jobs = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
-        failed = [(where, job) for where, job in open_jobs if job.state is JobState.FAILED]
-        # What this process could not write down; a failure kept nowhere else is never to look like rest.
-        unrecorded = [f"{one.address.session}: {one.reason} ({one.because})" for one in home.story.jobs.unrecorded]
-        return cls(
-            Counter(str(job.state) for _, job in open_jobs),
-            [f"{where.session}: {job.plugin}/{job.kind}: {job.reason}" for where, job in failed] + unrecorded,
-            unrecorded,
-        )
-
-    def json(self) -> dict[str, object]:
-        """As `--json` prints them."""
-        return {"unfinished": dict(self.counts), "faults": self.faults, "unrecorded": self.unrecorded}
-
-    def words(self) -> str:
-        """On one line."""
-        counts = dict(self.counts) | ({"not written down": len(self.unrecorded)} if self.unrecorded else {})
-        return ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items())) or "all done"
+def _spent_words(rows: list[dict[str, Any]]) -> str:
+    """Calls of models and what they cost, as far as a price was configured."""
+    calls = screen.counted(sum(row["calls"] for row in rows), "call")
+    free = sum(row["calls"] for row in rows if row["cost"] is None)
+    if not rows or (free and not costs(rows)):
+        return f"{calls}{', no price configured' if rows else ''}"
+    return f"{calls}, {cost_words(costs(rows))}{f' and {free:,} without a price' if free else ''}"
 
 
 def _listed(names: list[str]) -> str:

@@ -144,6 +144,17 @@ def _named(tx: Tx, address: Address, column: str, names: Sequence[str]) -> Itera
         yield from map(view, rows)
 
 
+def outline(tx: Tx, address: Address) -> list[tuple[int, str, Coordinate]]:
+    """Turn, role and place of every message of the head's lineage, in order; reads no texts."""
+    line = line_to(address, None)
+    rows = tx.rows(
+        f"{line.sql} SELECT m.turn, m.role, m.branch, m.depth FROM line CROSS JOIN message m ON m.workspace = ? "
+        "AND m.session = ? AND m.branch = line.branch AND m.depth <= line.upto WHERE m.deleted = 0 ORDER BY m.depth",
+        (*line.params, address.workspace, address.session),
+    )
+    return [(turn, role, Coordinate(branch, depth)) for turn, role, branch, depth in rows]
+
+
 def speakers(tx: Tx, address: Address, at: Coordinate | None) -> list[str]:
     """Every name a message of the lineage was spoken under, in order of first appearance."""
     line = line_to(address, at)

@@ -301,6 +301,10 @@ class Story(Tended):
         """On whatever branch, deleted or not; raises `NotFound`."""
         return self._core.read(lambda tx: messages.by_id(tx, address, message_id), tx)
 
+    def outline(self, address: Address, *, tx: Tx | None = None) -> list[tuple[int, str, Coordinate]]:
+        """Turn, role and place of every message of the story as it stands, in order, without the texts."""
+        return self._core.read(lambda tx: messages.outline(tx, address), tx)
+
     def messages_by_id(self, address: Address, ids: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:
         """Those of the ids that exist."""
         return self._core.read(lambda tx: messages.by_ids(tx, address, ids), tx)

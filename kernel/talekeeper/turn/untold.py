@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 from talekeeper.context import Services
 from talekeeper.db import Tx
-from talekeeper.story import Address, Coordinate, JobState, Message
+from talekeeper.story import Address, Coordinate, JobState
 from talekeeper.story.ledger import PUT_ASIDE
 from talekeeper.turn.job_call import kinds
 
@@ -29,35 +30,41 @@ def untold(services: Services, address: Address, only: str = "") -> list[Untold]
     A turn counts once it is answered; text before the first player message belongs to none.
     """
     services.host.ready(address)
-
-    def read(tx: Tx) -> list[Untold]:
-        session = services.story.session(address, tx=tx)
-        wanted = [
-            (plugin.id, kind)
-            for plugin in services.host.roster(session=session, tx=tx).working
-            for kind in kinds(plugin, "turn-committed")
-            if only in {"", f"{plugin.id}/{kind}"}
-        ]
-        if not wanted:
-            return []
-        turns = list(_turns(services.story.messages(address, tx=tx)))
-        noted = {each: _noted(services, address, *each, tx=tx) for each in wanted}
-        return [
-            Untold(*each, end, start)
-            for start, end in turns
-            for each in wanted
-            if not noted[each].issuperset(range(start, end.depth + 1))
-        ]
-
-    return services.story.read(read)
+    return services.story.read(lambda tx: _untold(services, address, only, tx))
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, Coordinate]]:
+def untold_turns(services: Services, address: Address) -> int:
+    """How many turns on the head's lineage have a job that was not noted; loads and changes nothing."""
+    found = services.story.read(lambda tx: _untold(services, address, "", tx))
+    return len({each.end for each in found})
+
+
+def _untold(services: Services, address: Address, only: str, tx: Tx) -> list[Untold]:
+    session = services.story.session(address, tx=tx)
+    wanted = [
+        (plugin.id, kind)
+        for plugin in services.host.roster(session=session, tx=tx).working
+        for kind in kinds(plugin, "turn-committed")
+        if only in {"", f"{plugin.id}/{kind}"}
+    ]
+    if not wanted:
+        return []
+    turns = list(_turns(services.story.outline(address, tx=tx)))
+    noted = {each: _noted(services, address, *each, tx=tx) for each in wanted}
+    return [
+        Untold(*each, end, start)
+        for start, end in turns
+        for each in wanted
+        if not noted[each].issuperset(range(start, end.depth + 1))
+    ]
+
+
+def _turns(outline: Sequence[tuple[int, str, Coordinate]]) -> Iterator[tuple[int, Coordinate]]:
     """First depth and end of every answered turn."""
-    for turn, group in groupby(messages, key=lambda message: message.turn):
+    for turn, group in groupby(outline, key=itemgetter(0)):
         told = list(group)
-        if turn > 0 and any(message.role == "narrator" for message in told):
-            yield told[0].coordinate.depth, told[-1].coordinate
+        if turn > 0 and any(role == "narrator" for _, role, _ in told):
+            yield told[0][2].depth, told[-1][2]
 
 
 def _noted(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
