@@ -40,8 +40,8 @@ object, the sentence is on stderr as ever, and the exit code is the same:
 
 `message` is for people. `kind` is a name of `talekeeper.errors`, `UsageError` or another of click's when the command
 line is at fault, or that of a system error. A command that works on several things (`import`, `doctor`) also exits
-with 1 when it could not do all of them; its own document then says which. `export` without `--output` writes lines
-of an archive, and `--json` changes nothing about them. `play` prints one JSON object per event, each on a line of its
+with 1 when it could not do all of them; its own document then says which. `export` prints no document but the lines
+of an export, so that with `--json` it wants `--output`. `play` prints one JSON object per event, each on a line of its
 own with its kind under `event`; one that went wrong is the event `error`, with that object under `error`.
 
 **Names.** Whatever names something (a session, a workspace, a file, a folder) cannot be empty.

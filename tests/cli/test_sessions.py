@@ -125,6 +125,22 @@ def test_an_edit_is_found_under_its_new_words(told: Run) -> None:
     assert not told("search", "eels", "--json").json["results"]
 
 
+def test_an_edit_is_taken_back(told: Run) -> None:
+    told("sessions", "edit", "harbour", "m4", "--text", "Nothing but lampreys there.")
+
+    outcome = told("sessions", "edit", "harbour", "m4", "--undo")
+
+    assert outcome.code == 0
+    assert texts(told)[-1] == "Nothing but eels there."
+
+
+def test_what_was_never_edited_has_nothing_to_take_back(told: Run) -> None:
+    outcome = told("sessions", "edit", "harbour", "m4", "--undo")
+
+    assert outcome.code == 1
+    assert "was never edited" in outcome.err
+
+
 def test_an_edit_opens_an_editor_on_the_old_text(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def edit(text: str) -> str:
         return f"{text} Then a bell.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,6 +42,30 @@ def test_a_group_without_a_command_shows_what_there_is(told: Run, name: str, fir
     bare = told(name, "--json")
 
     assert (bare.code, bare.json) == (0, told(name, first, "--json").json)
+
+
+ACTS = (
+    *(
+        f"sessions {act}"
+        for act in ("new", "names", "rename", "delete", "plugins", "edit", "hide", "undo", "redo", "retry")
+    ),
+    *(f"sessions {act}" for act in ("switch", "fork", "go")),
+    *(f"workspaces {act}" for act in ("rename", "delete")),
+    *(f"data {act}" for act in ("add", "edit", "withdraw", "restore", "forget")),
+    *(f"plugins {act}" for act in ("enable", "disable", "set")),
+    "import",
+    "jobs run",
+)
+TAKEN_BACK = re.compile(r"back|again|for good|nothing is lost|stay|undo|restored|takes it away|--reset", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", ACTS)
+def test_what_changes_something_says_how_it_is_taken_back_or_that_it_cannot_be(path: str) -> None:
+    found = dict(every_command())[path]
+
+    shown = found.get_help(click.Context(found))
+
+    assert TAKEN_BACK.search(shown)
 
 
 @pytest.mark.parametrize(("path", "found"), [pytest.param(*each, id=each[0]) for each in every_command()])

@@ -117,7 +117,7 @@ def show(options: Common, /, path: str, key: str, session: str | None, *, histor
 def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None, key: str | None) -> None:
     """Write a record by hand: PLUGIN/NAMESPACE and its properties.
 
-    talekeeper data add PLUGIN/NAMESPACE --help shows the properties.
+    talekeeper data add PLUGIN/NAMESPACE --help shows the properties; `data withdraw` takes the record back.
     """
     if asks_for_help(rest):
         click.echo(ctx.get_help())
@@ -148,7 +148,8 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
 def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
     """Change properties of a record by hand: PLUGIN/NAMESPACE, its key, and what changes.
 
-    talekeeper data edit PLUGIN/NAMESPACE KEY --help shows the properties.
+    talekeeper data edit PLUGIN/NAMESPACE KEY --help shows the properties. The versions before stay, and `data show
+    --history` has them to go back to.
     """
     if asks_for_help(rest):
         click.echo(ctx.get_help())
@@ -190,7 +191,7 @@ def withdraw(options: Common, /, path: str, key: str, session: str | None) -> No
 @common
 @pass_common
 def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
-    """Bring a withdrawn record back."""
+    """Bring a withdrawn record back; `data withdraw` hides it again."""
     with options.open() as home:
         place = place_of(home, options, path, session)
         written = home.story.records.restore(place.namespace, place.scope, key, person=True)

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import click
 
+from talekeeper.cli.proposals import proposals
 from talekeeper.db import NotJson, loads, parse
 from talekeeper.errors import ParameterError
 from talekeeper.exchange import read_text
@@ -126,7 +127,7 @@ def _given(**given: Any) -> dict[str, Any]:
 
 def open_ended(metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorates a command whose options depend on its first argument: all it does not know arrives as `rest`."""
-    return click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar=metavar)
+    return click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar=metavar, shell_complete=proposals)
 
 
 OPEN_ENDED: dict[str, Any] = {"context_settings": {"ignore_unknown_options": True}, "add_help_option": False}

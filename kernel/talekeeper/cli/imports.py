@@ -64,6 +64,9 @@ def command(
     ("Name: text") and Talekeeper's own exports are told apart by their content; a file that is none of them, or that a
     plugin of the session reads by its name, goes to the plugins, which may read lorebooks and the like. Running an
     import again goes on where it ended. "-" reads what is piped in.
+
+    An import is taken back by `sessions delete` or, in a session that was there, by `sessions go` to where it stood;
+    a record by `data withdraw`.
     """
     wish = Wish(session, importer, replace)
     results: list[Report | Lore] = []

@@ -69,7 +69,8 @@ def run(options: Common, /, name: str | None, job: str | None) -> int:
 
     Each of those turns asks a model, and so do memories and summaries: after a long import that takes long.
 
-    Without SESSION it is done in the session used last. PLUGIN/JOB does that one: for turns it has not been done for,
+    What they write is records, which `data withdraw` takes back one by one. Without SESSION it is done in the session
+    used last. PLUGIN/JOB does that one: for turns it has not been done for,
     or on the whole story when it follows no turns. Exits with 1 when a job failed or waits.
     """
     with options.open() as home:

@@ -7,6 +7,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from talekeeper.cli.proposals import proposals
+
 # What may be empty is text: a title or a name can be taken away, a message and a question say so in their own words,
 # `--no-plugins=` leaves out all of them, and `rest` is read against options known later.
 _TEXTS = frozenset({"title", "label", "text", "query", "wordings", "no_plugins", "rest"})
@@ -44,5 +46,5 @@ class _Named(click.ParamType[Any]):
         return self._kind.convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """What `kind` proposes: files, folders."""
-        return self._kind.shell_complete(ctx, param, incomplete)
+        """What is there of the kind of thing that is named, and what `kind` proposes: files, folders."""
+        return proposals(ctx, param, incomplete) or self._kind.shell_complete(ctx, param, incomplete)

@@ -34,8 +34,8 @@ class Common:
         """The workspace named, or the one everybody begins with."""
         return self.given_workspace or DEFAULT_WORKSPACE
 
-    def open(self, folder: Path | None = None) -> Home:
-        """The home these options name, or the one at `folder`, to be used in a `with`."""
+    def open(self, folder: Path | None = None, *, new: bool = True) -> Home:
+        """The home these options name, or the one at `folder`, to be used in a `with`; made only if it may be `new`."""
         from talekeeper.home import Home  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
 
         return Home.open(
@@ -43,6 +43,7 @@ class Common:
             plugin_folders=self.plugin_folders,
             plugin_paths=self.plugin_paths,
             no_plugins=self.no_plugins,
+            new=new,
             tracing=not self.no_trace,
         )
 
@@ -69,7 +70,14 @@ def common_shown(command: F) -> F:
 def _add(command: F, *, hide: bool) -> F:
     folder = click.Path(path_type=Path, exists=True, file_okay=False)
     options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
-        (("--no-trace",), {"is_flag": True, "hidden": hide, "help": "Write no events.  [env: TALEKEEPER_TRACE=0, or bodies for all texts]"}),
+        (
+            ("--no-trace",),
+            {
+                "is_flag": True,
+                "hidden": hide,
+                "help": "Write no events.  [env: TALEKEEPER_TRACE=0, or bodies for all texts]",
+            },
+        ),
         (("--no-plugins",), {"metavar": "[=ID,…]", "hidden": hide, "help": "Load no plugin, or not these."}),
         (
             ("--plugins", "plugin_folders"),

@@ -53,7 +53,10 @@ def settings_command(options: Common, /, plugin: str, session: str | None) -> No
 def set_command(
     options: Common, /, plugin: str, key: str, value: str | None, session: str | None, *, back: bool
 ) -> None:
-    """Set something of a plugin: in the home, with --workspace in one workspace, or with --session in one session."""
+    """Set something of a plugin: in the home, with --workspace in one workspace, or with --session in one session.
+
+    --default takes it back.
+    """
     if back == (value is not None):
         raise ParameterError("VALUE", "give a value, or --default alone")
     with options.open() as home:

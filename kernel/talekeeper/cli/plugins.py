@@ -66,7 +66,7 @@ def explain(options: Common, /, plugin: str, session: str | None) -> None:
 @common
 @pass_common
 def enable(options: Common, /, plugin: str) -> None:
-    """Switch a plugin on, in the home or with --workspace in one workspace."""
+    """Switch a plugin on, in the home or with --workspace in one workspace; `plugins disable` takes it back."""
     with options.open() as home:
         found = home.host.enable(plugin, options.given_workspace or "")
     _tell(options, found)

@@ -18,11 +18,12 @@ from talekeeper.cli.present import message_json, session_facts, session_json, sh
 from talekeeper.cli.session_names import names
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
-from talekeeper.errors import ParameterError
+from talekeeper.errors import NotFound, ParameterError
 from talekeeper.exchange import STDIN, read_text
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.story import Message, Session
     from talekeeper.worlds import Begun
 
 _SHOWN = 20
@@ -69,7 +70,7 @@ def list_sessions(options: Common, /) -> None:
 def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) -> None:
     """Make a session, with the plugins its preset names or all that are on.
 
-    It is empty, unless a world file says what it begins with.
+    It is empty, unless a world file says what it begins with; `sessions delete` takes it away.
     """
     with options.open() as home:
         begun = make(home, options.workspace, world, session_id=name, **chosen)
@@ -120,7 +121,7 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
 @common
 @pass_common
 def rename(options: Common, /, name: str, title: str) -> None:
-    """Give a session another title; its id stays."""
+    """Give a session another title; its id stays, and another rename takes it back."""
     with options.open() as home:
         session = home.story.rename_session(session_of(home, options, name).address, title)
     tell(options, session, screen.titled(session.id, session.title))
@@ -159,7 +160,10 @@ class _Changes(click.Command):
 @common
 @pass_common
 def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
-    """Show or change the plugins of a session: SESSION +add -remove."""
+    """Show or change the plugins of a session: SESSION +add -remove.
+
+    What is removed keeps its records, and they come back when it is added again.
+    """
     with options.open() as home:
         session = session_of(home, options, name)
         if changes:
@@ -178,19 +182,32 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
 @session_argument
 @click.argument("message")
 @click.option("--text", help="The new text.  [default: an editor, or what is piped in]")
+@click.option("--undo", is_flag=True, help="The text it had before the last edit.")
 @common
 @pass_common
-def edit(options: Common, /, name: str, message: str, text: str | None) -> None:
-    """Give a message another text; the old one stays readable."""
+def edit(options: Common, /, name: str, message: str, text: str | None, *, undo: bool) -> None:
+    """Give a message another text; the old one is kept, and --undo brings it back."""
+    if undo and text is not None:
+        raise ParameterError(
+            "--undo", "the text before is taken, and --text gives another", cure="leave one of them out"
+        )
     with options.open() as home:
         session = session_of(home, options, name)
         found = message_of(home, session, message)
-        new = _written(found.text) if text is None else text
+        given = _before(home, session, found) if undo else text
+        new = _written(found.text) if given is None else given
         if not new.strip():
             what = "it is empty, and nothing was changed"
             raise ParameterError("text", what, cure="give --text TEXT or pipe it in; to take a message out, hide it")
         changed = home.story.edit(session.address, found.id, new)
     tell(options, session, f"message {changed.id} is edited", {"message": message_json(changed)})
+
+
+def _before(home: Home, session: Session, message: Message) -> str:
+    texts = home.story.texts(session.address, message.id)
+    if len(texts) == 1:
+        raise NotFound(f"message {message.id} was never edited", where=session.id)
+    return texts[-2].text
 
 
 def _written(before: str) -> str:

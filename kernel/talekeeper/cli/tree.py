@@ -55,7 +55,7 @@ def redo(options: Common, /, name: str | None) -> None:
 def retry(options: Common, /, name: str | None) -> None:
     """Stand before the newest answer, so that what comes next is another take of it.
 
-    Without SESSION in the session used last.
+    Without SESSION in the session used last. Redo returns to the answer; nothing is lost.
     """
     _move(options, name, lambda home, session: home.story.retry(session.address))
 
@@ -95,7 +95,7 @@ def takes(options: Common, /, name: str) -> None:
 @common
 @pass_common
 def switch(options: Common, /, name: str, number: int) -> None:
-    """Go to another answer of the newest turn, by its number."""
+    """Go to another answer of the newest turn, by its number; the others stay."""
     _move(options, name, lambda home, session: home.story.switch_take(session.address, number))
 
 
@@ -106,7 +106,7 @@ def switch(options: Common, /, name: str, number: int) -> None:
 @common
 @pass_common
 def fork(options: Common, /, name: str, at: str | None, label: str) -> None:
-    """Start a branch anywhere and go there."""
+    """Start a branch anywhere and go there; `sessions go` leads back."""
     start = None if at is None else place_of(at)
     _move(options, name, lambda home, session: home.story.fork(session.address, start, name=label))
 
@@ -146,7 +146,7 @@ def branches(options: Common, /, name: str) -> None:
 @common
 @pass_common
 def go(options: Common, /, name: str, to: str) -> None:
-    """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH."""
+    """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH; nothing is lost."""
     _move(options, name, lambda home, session: home.story.go(session.address, place_in(home, session.address, to)))
 
 

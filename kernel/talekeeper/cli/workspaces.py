@@ -54,7 +54,7 @@ def list_workspaces(options: Common, /) -> None:
 @common
 @pass_common
 def rename(options: Common, /, name: str, title: str) -> None:
-    """Give a workspace another title; its name stays."""
+    """Give a workspace another title; its name stays, and another rename takes it back."""
     with options.open() as home:
         home.story.rename_workspace(workspace_of(home, name).id, title)
         workspace = workspace_of(home, name)

@@ -1,0 +1,86 @@
+"""What the shell proposes for a word that names something in a home: sessions, workspaces, plugins, namespaces.
+
+Asked while a person types: a home is never made for it, and whatever goes wrong is no proposal and no message.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, ShellComplete, get_completion_class
+
+from talekeeper.cli.options import Common
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+
+Proposals = Iterable[tuple[str, str]]
+"""Words, each with what a shell that has room shows beside it."""
+
+
+def _sessions(home: Home, options: Common) -> Proposals:
+    return [(session.id, session.title) for session in home.story.sessions(options.workspace)]
+
+
+def _workspaces(home: Home, options: Common) -> Proposals:
+    del options
+    return [(workspace.id, workspace.title) for workspace in home.story.workspaces()]
+
+
+def _plugins(home: Home, options: Common) -> Proposals:
+    roster = home.host.roster(options.given_workspace or "")
+    return [(plugin.id, str(plugin.state)) for plugin in roster.plugins]
+
+
+def _namespaces(home: Home, options: Common) -> Proposals:
+    working = home.host.roster(options.given_workspace or "").working
+    return [(namespace.path, "") for plugin in working for namespace in plugin.declared.data]
+
+
+def _commands(home: Home, options: Common) -> Proposals:
+    working = home.host.roster(options.given_workspace or "").working
+    entries = [(plugin.id, entry) for plugin in working for entry in plugin.declared.contributes.get("commands", ())]
+    return [(f"{plugin}/{entry['id']}", "") for plugin, entry in entries]
+
+
+_BY_METAVAR: dict[str, Callable[[Home, Common], Proposals]] = {
+    "SESSION": _sessions,
+    "WORKSPACE": _workspaces,
+    "PLUGIN/NAMESPACE": _namespaces,
+    "PLUGIN/COMMAND": _commands,
+}
+_BY_NAME = {"session": _sessions, "given_workspace": _workspaces, "plugin": _plugins}
+
+
+def proposals(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For a parameter that names one of these things; of what there is, what begins with what was typed."""
+    first = (param.metavar or "").partition(" ")[0].strip("[]…")
+    named = _BY_NAME.get(param.name or "", _BY_METAVAR.get(first))
+    if named is None or (param.name == "rest" and ctx.params.get("rest")):
+        return []
+    logging.disable()
+    try:
+        options = ctx.find_object(Common) or Common()
+        with options.open(new=False) as home:
+            found = list(named(home, options))
+    except Exception:  # noqa: BLE001 - a prompt is no place for a fault, whichever it is
+        return []
+    finally:
+        logging.disable(logging.NOTSET)
+    return [CompletionItem(word, help=about or None) for word, about in found if word.startswith(incomplete)]
+
+
+class _Bash(BashComplete):
+    """Words with blanks or other marks of the shell go into its line quoted."""
+
+    source_template = BashComplete.source_template.replace(
+        "COMPREPLY+=($value)", """COMPREPLY+=("$(printf '%%q' "$value")")"""
+    )
+
+
+def script_class(shell: str) -> type[ShellComplete] | None:
+    """What writes the script of a shell."""
+    return _Bash if shell == "bash" else get_completion_class(shell)
