@@ -351,7 +351,9 @@ def test_nothing_is_embedded_while_a_write_is_open(home: Home) -> None:
         home.story.write(lambda tx: home.semantics.embed(STORY), name="a write")
 
 
-def test_no_write_is_open_while_passages_are_embedded(home: Home, encoder: Encoder) -> None:
+def test_no_write_is_open_while_passages_are_embedded(
+    home: Home, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tell(home, *TEXTS)
     written: list[int] = []
     plain = encoder.vector
@@ -361,7 +363,7 @@ def test_no_write_is_open_while_passages_are_embedded(home: Home, encoder: Encod
         written.append(len(tell(home, "Meanwhile.")) if not written else 0)
         return plain(text)
 
-    encoder.vector = vector  # type: ignore[method-assign]
+    monkeypatch.setattr(encoder, "vector", vector)
 
     assert home.semantics.embed(STORY) == len(TEXTS) + 1
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, StoreUnusable
-from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect, restore_archive, write_archive
-from talekeeper.exchange.archive import TABLES
+from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect, dump, restore_archive, write_archive
+from talekeeper.exchange import restore as restoring
+from talekeeper.exchange.archive import TABLES, Chain
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Address, Draft, ModelUse, Scope, Story
 
@@ -91,7 +92,7 @@ def rows(story: Story) -> dict[str, list[tuple[Any, ...]]]:
     """Every row an archive can hold, and the counters."""
 
     def read(tx: Tx) -> dict[str, list[tuple[Any, ...]]]:
-        found = {name: tx.rows(f"SELECT * FROM {name}") for name in (*TABLES, "tally")}  # noqa: S608
+        found = {name: tx.rows(f"SELECT * FROM {name}") for name in (*TABLES, "tally")}
         return {name: sorted(each, key=repr) for name, each in found.items() if name != "workspace"}
 
     return story.read(read)
@@ -234,8 +235,6 @@ def test_a_dry_run_writes_nothing(make_story: MakeStory, restore: Restore) -> No
 
 
 def test_an_archive_of_a_later_version_is_refused(make_story: MakeStory, story: Story, restore: Restore) -> None:
-    from talekeeper.exchange.archive import Chain  # noqa: PLC0415
-
     head = {ARCHIVE: "archive", "version": 2, "workspace": "default", "written": ""}
     text = json.dumps({**head, "hash": Chain().add(head)})
 
@@ -251,8 +250,6 @@ def test_an_archive_is_known_by_its_first_line(story: Story) -> None:
 
 
 def test_pages_of_any_size_give_the_same_archive(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    from talekeeper.exchange import dump  # noqa: PLC0415
-
     fill(story)
     whole = export(story)
 
@@ -310,8 +307,6 @@ def test_a_row_that_does_not_fit_the_store_names_its_line_and_leaves_nothing(
 
 
 def hashed(lines: list[dict[str, Any]]) -> str:
-    from talekeeper.exchange.archive import Chain  # noqa: PLC0415
-
     chain = Chain()
     bare = [{key: value for key, value in line.items() if key != "hash"} for line in lines]
     return "".join(json.dumps({**line, "hash": chain.add(line)}) + "\n" for line in bare)
@@ -341,11 +336,9 @@ def test_a_workspace_can_be_deleted_while_a_session_in_it_is_unfinished(make_sto
 def test_only_one_restores_into_a_workspace_at_a_time(
     make_story: MakeStory, restore: Restore, leases: Leases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from talekeeper.exchange import restore as module  # noqa: PLC0415
-
     old, new = make_story("old"), make_story("new")
     fill(old)
-    monkeypatch.setattr(module, "_WAIT", 0.0)
+    monkeypatch.setattr(restoring, "_WAIT", 0.0)
 
     with leases.hold("default", "restore"), pytest.raises(Busy, match="'restore' is held by process"):
         restore(new, export(old))

@@ -6,16 +6,20 @@ import io
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from talekeeper.db import Leases, Tx
+from talekeeper.clock import FixedClock
+from talekeeper.db import Database, Leases, Tx
 from talekeeper.exchange import Options, Report, Source, restore_archive, write_archive
 from talekeeper.exchange.archive import TABLES, Chain
 from talekeeper.exchange.lines import is_object
+from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace, SearchTable
+from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Scope, Story
 
 LORE = Namespace("lore", "entries", search=SearchTable(text=("body",)))
@@ -38,13 +42,6 @@ ANY_JSON = ODD | st.recursive(
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     """The lines of an archive with a row of every table, without their hashes."""
-    from datetime import UTC, datetime  # noqa: PLC0415
-
-    from talekeeper.clock import FixedClock  # noqa: PLC0415
-    from talekeeper.db import Database  # noqa: PLC0415
-    from talekeeper.ids import SortableIds  # noqa: PLC0415
-    from talekeeper.search import Index  # noqa: PLC0415
-
     clock = FixedClock(datetime(2024, 3, 5, tzinfo=UTC))
     db = Database.open(tmp_path_factory.mktemp("good") / "good.sqlite", clock=clock, synchronous="OFF")
     story = Story(db, Index(), clock, SortableIds(clock))
@@ -84,7 +81,7 @@ def fill(story: Story) -> None:
             "decision": ("default", "harbour", "d1", 1, 0, 1, "lore", "facts", at, "{}"),
         }
         for table, values in rows.items():
-            tx.run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
+            tx.run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
 
     story.write(of_plugins, name="rows of plugins")
 
@@ -111,7 +108,7 @@ def stored(story: Story) -> dict[str, list[dict[str, Any]]]:
         return {
             name: [
                 dict(zip(table.columns, row, strict=True))
-                for row in tx.rows(f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {', '.join(table.key)}")  # noqa: S608
+                for row in tx.rows(f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {', '.join(table.key)}")
             ]
             for name, table in TABLES.items()
             if table.key

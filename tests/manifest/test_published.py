@@ -35,7 +35,7 @@ def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[Any]:
 
 
 PUBLISHED = generated_schema()
-SCHEMA: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})(PUBLISHED)  # type: ignore[no-untyped-call]
+SCHEMA: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})(PUBLISHED)  # type: ignore[no-untyped-call]  # jsonschema has no types
 
 
 def model_takes(document: Any) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from talekeeper.errors import AuthFailed, BadReply, ContextOverflow, ModelUnreachable
 from talekeeper.models import ChatMessage, Request, ToolCall, ToolOffer, Usage
 from talekeeper.models.client import Client
-from talekeeper.testing import ScriptedServer, call_tool, fail, hash_vector, overflow, raw, say
+from talekeeper.testing import ScriptedServer, Step, call_tool, fail, hash_vector, overflow, raw, say
 
 MakeClient = Callable[..., Client]
 
@@ -201,9 +201,9 @@ BIG = "x" * 60_000
     ],
 )
 def test_what_cannot_be_used_is_one_sentence_and_asked_once(
-    make_client: MakeClient, question: Request, step: object, error: type[Exception], told: str
+    make_client: MakeClient, question: Request, step: Step, error: type[Exception], told: str
 ) -> None:
-    with ScriptedServer(lambda _: step) as server, pytest.raises(error, match=told) as caught:  # type: ignore[arg-type,return-value]
+    with ScriptedServer(lambda _: step) as server, pytest.raises(error, match=told) as caught:
         make_client(server).complete(question)
 
     assert "model slot narrator (http://127.0.0.1:" in str(caught.value)

@@ -18,7 +18,7 @@ from talekeeper.models import ChatMessage, Models, Request, ToolOffer, open_mode
 from talekeeper.models.client import Client
 from talekeeper.models.keys import EnvironmentKey, FileKey, Secret
 from talekeeper.models.redact import MASK, Redactor, StreamMask
-from talekeeper.testing import ScriptedServer, echo_key, fail, raw, say
+from talekeeper.testing import ScriptedServer, Step, echo_key, fail, raw, say
 from talekeeper.trace import Trace
 
 MakeClient = Callable[..., Client]
@@ -70,14 +70,14 @@ ECHOES = [
 
 @pytest.mark.parametrize("step", ECHOES)
 def test_a_key_that_the_endpoint_repeats_is_seen_nowhere(
-    make_client: MakeClient, clock: FixedClock, tmp_path: Path, caplog: pytest.LogCaptureFixture, step: object
+    make_client: MakeClient, clock: FixedClock, tmp_path: Path, caplog: pytest.LogCaptureFixture, step: Step
 ) -> None:
     caplog.set_level(logging.DEBUG)
     seen: list[str] = []
     trace = Trace(tmp_path / "traces.sqlite", clock=clock, capture=True)
     asking = Request([ChatMessage("user", "Hello")], tools=[ToolOffer("f", "F.", {"type": "object"})])
 
-    with ScriptedServer(lambda _: step) as server:  # type: ignore[arg-type,return-value]
+    with ScriptedServer(lambda _: step) as server:
         client = make_client(server, key=KEY)
         try:
             stream = client.stream(asking)

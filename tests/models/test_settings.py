@@ -10,7 +10,7 @@ from talekeeper.errors import InputError, NoModel
 from talekeeper.models import NO_MODELS, Models, TimeLimits, find_local_servers, open_models
 from talekeeper.models.keys import EnvironmentKey, FileKey
 from talekeeper.models.price import BILLION, Price
-from talekeeper.testing import ScriptedServer, raw, say
+from talekeeper.testing import ScriptedServer, Step, raw, say
 
 Write = Callable[[str], Path]
 NARRATOR = '[models.narrator]\nbase_url = "https://api.example/v1"\n'
@@ -278,9 +278,12 @@ def test_a_local_server_is_found_named_and_remembered(tmp_path: Path, clock: Fix
         raw("", "text/html", status=302, location="http://127.0.0.1/v1/models"),
     ],
 )
-def test_only_a_list_of_models_counts(clock: FixedClock, answer: object) -> None:
+def test_only_a_list_of_models_counts(clock: FixedClock, monkeypatch: pytest.MonkeyPatch, answer: Step) -> None:
+    def take(_: object) -> Step:
+        return answer
+
     with ScriptedServer() as server:
-        server.take = lambda _: answer  # type: ignore[assignment,method-assign,return-value]
+        monkeypatch.setattr(server, "take", take)
         found = find_local_servers(clock=clock, ports=[("Ollama", server.port)])
 
     assert found == []

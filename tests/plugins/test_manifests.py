@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from talekeeper.errors import ManifestError
@@ -30,8 +31,8 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
     real = seeds.survey
 
-    def survey(*arguments: object) -> seeds.Survey:
-        found = real(*arguments)  # type: ignore[arg-type]
+    def survey(*arguments: Any) -> seeds.Survey:
+        found = real(*arguments)
         counted.append(found.lines)
         return found
 

@@ -177,7 +177,11 @@ def test_a_seed_that_does_not_hold_is_the_plugins_fault(
 
 
 def test_a_prepared_session_is_written_to_no_more(
-    make_plugin: MakePlugin, open_session: Callable[[], Host], open_host: OpenHost, story: Story
+    make_plugin: MakePlugin,
+    open_session: Callable[[], Host],
+    open_host: OpenHost,
+    story: Story,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _seed(make_plugin("lore", data=SEEDED), tower="A bell tower.")
     open_session()
@@ -188,7 +192,7 @@ def test_a_prepared_session_is_written_to_no_more(
         written.append(name)
         return real(fn, name=name)
 
-    story.write = write  # type: ignore[method-assign]
+    monkeypatch.setattr(story, "write", write)
     open_host().prepare(S)
 
     assert written == []

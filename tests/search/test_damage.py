@@ -6,13 +6,14 @@ import random
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
 from talekeeper.errors import StoreError
-from talekeeper.search import Index, PartScope, Passage, Query, Source
+from talekeeper.search import Index, PartScope, Passage, Query, Ranking, Source
 from talekeeper.search.damage import IndexDamaged
 
 Make = Callable[..., Passage]
@@ -84,20 +85,23 @@ def worse(value: object, chance: random.Random) -> object:
 def spoil(path: Path, table: str, column: str, chance: random.Random) -> None:
     with closing(sqlite3.connect(path)) as connection:
         key = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[5]]
-        rows = connection.execute(f"SELECT {', '.join(key)}, {column} FROM {table}").fetchall()  # noqa: S608 -- as below
+        rows = connection.execute(f"SELECT {', '.join(key)}, {column} FROM {table}").fetchall()
         for *place, value in chance.sample(rows, min(len(rows), 3)):
             same = " AND ".join(f"{name} = ?" for name in key)
-            sql = f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {same}"  # noqa: S608 -- names from CELLS
+            sql = f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {same}"
             connection.execute(sql, (worse(value, chance), *place))
         connection.commit()
+
+
+def _ask(db: Database, query: Query) -> Ranking:
+    return db.read(lambda tx: Index().search(tx, query))
 
 
 def uses(db: Database, part: int, passages: Sequence[Passage]) -> Iterator[Callable[[], object]]:
     """What is done with an index that exists, each with an index object that remembers nothing."""
     sources = (Source(), Source("lore", "entries"))
     for text in ("silver", "oak elm", "lore gold"):
-        query = Query((text,), (PartScope(part, {0: 9999}),), sources, explain=True)
-        yield lambda query=query: db.read(lambda tx: Index().search(tx, query))  # type: ignore[misc]
+        yield partial(_ask, db, Query((text,), (PartScope(part, {0: 9999}),), sources, explain=True))
     yield lambda: db.read(lambda tx: Index().check(tx, part, passages))
     yield lambda: Index().maintain(db, part=part)
     yield lambda: Index().purge(db, part)

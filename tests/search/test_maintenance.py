@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from talekeeper.db import Database, Tx
@@ -46,7 +47,7 @@ def sizes(db: Database) -> list[tuple[int, int]]:
 
 
 def count(db: Database, table: str) -> int:
-    row = db.read(lambda tx: tx.one(f"SELECT count(*) FROM {table}"))  # noqa: S608 -- table names of this file
+    row = db.read(lambda tx: tx.one(f"SELECT count(*) FROM {table}"))
     return int(row[0]) if row else 0
 
 
@@ -324,8 +325,8 @@ def test_whoever_comes_too_late_to_merge_does_nothing(
     before = ask(db, index, part)
     combine = segments.combine
 
-    def combine_slowly(*args: object) -> segments.Replacement:
-        made = combine(*args)  # type: ignore[arg-type]
+    def combine_slowly(*args: Any) -> segments.Replacement:
+        made = combine(*args)
         monkeypatch.setattr(maintenance, "combine", combine)
         remove(2)
         Index().purge(db, part)
@@ -376,8 +377,8 @@ def test_a_removal_while_segments_are_combined_is_kept(
     remove(*range(100))
     combine = segments.combine
 
-    def combine_slowly(*args: object) -> segments.Replacement:
-        made = combine(*args)  # type: ignore[arg-type]
+    def combine_slowly(*args: Any) -> segments.Replacement:
+        made = combine(*args)
         monkeypatch.setattr(maintenance, "combine", combine)
         remove(200)
         return made

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.db import Database, Tx
 from talekeeper.search import Index, Kind, Meaning, PartScope, Passage, Query, Ranked, Ranking, Source
-from talekeeper.search.vectors import MatrixCache, unit
+from talekeeper.search.vectors import Matrix, MatrixCache, unit
 from talekeeper.search.writing import remove_docs
 
 WORDS = ("ash", "elm", "fir", "oak", "pine", "yew")
@@ -201,6 +201,36 @@ def test_an_index_that_is_not_to_be_trusted_asks_for_vectors_anew(
     fresh = db.read(lambda tx: index.find_part(tx, "w", "s", "")) or 0
     assert db.read(lambda tx: index.count_vectors(tx, fresh, SPACE)) == (1, 0)
     assert [row[3] for row in db.read(lambda tx: index.without_vectors(tx, fresh, SPACE, -1, 9))] == ["0.0"]
+
+
+def test_a_matrix_seen_before_stays_as_it_was_when_more_is_told(
+    db: Database, index: Index, part: int, message: Callable[..., Passage]
+) -> None:
+    cache, seen = MatrixCache(1 << 20), list[tuple[Matrix, list[int], list[list[int]]]]()
+
+    for turn in range(40):
+        doc = db.write(lambda tx, i=turn: index.add(tx, part, message(f"w{i}", i)), name="add")
+        vector = {doc: (1.0, turn / 40)}
+        db.write(lambda tx, found=vector: index.put_vectors(tx, part, SPACE, found), name="put")
+        space = db.read(lambda tx: index.space(tx, SPACE)) or 0
+        matrix = db.read(lambda tx, number=space: cache.load(tx, part, number))
+        seen.append((matrix, matrix.docs.tolist(), matrix.rows.tolist()))
+
+    at_once = db.read(lambda tx: MatrixCache(0).load(tx, part, space))
+    assert all((matrix.docs.tolist(), matrix.rows.tolist()) == (docs, rows) for matrix, docs, rows in seen)
+    assert (seen[-1][1], seen[-1][2]) == (at_once.docs.tolist(), at_once.rows.tolist())
+
+
+def test_two_that_let_one_matrix_grow_do_not_meet() -> None:
+    start = Matrix(np.arange(20, dtype=np.uint32), np.ones((20, 2), np.int16))
+    grown = start.followed_by(np.array([20], np.uint32), np.array([[2, 2]], np.int16), 1)
+
+    one = grown.followed_by(np.array([21], np.uint32), np.array([[3, 3]], np.int16), 2)
+    other = grown.followed_by(np.array([30], np.uint32), np.array([[4, 4]], np.int16), 2)
+
+    assert one.docs.tolist() == [*range(22)]
+    assert other.docs.tolist() == [*range(21), 30]
+    assert [one.rows[-1].tolist(), other.rows[-1].tolist()] == [[3, 3], [4, 4]]
 
 
 VECTORS = st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4).map(lambda numbers: [*numbers, 0.5])

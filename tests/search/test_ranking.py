@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from talekeeper.db import Database
@@ -24,8 +25,8 @@ def add(db: Database, index: Index, part: int) -> Callable[..., None]:
 
 @pytest.fixture
 def ask(db: Database, index: Index, part: int) -> Ask:
-    def search(*texts: str, sources: tuple[Source, ...] = MESSAGES, **more: object) -> Ranking:
-        query = Query(texts, (PartScope(part, {0: 10_000}),), sources, **more)  # type: ignore[arg-type]
+    def search(*texts: str, sources: tuple[Source, ...] = MESSAGES, **more: Any) -> Ranking:
+        query = Query(texts, (PartScope(part, {0: 10_000}),), sources, **more)
         return db.read(lambda tx: index.search(tx, query))
 
     return search

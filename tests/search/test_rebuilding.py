@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from talekeeper.db import Database, Tx
@@ -176,7 +177,7 @@ def test_a_difference_is_named(
     index: Index,
     part: int,
     passages: list[Passage],
-    change: dict[str, object],
+    change: dict[str, Any],
     told: str,
     *,
     settled: bool,
@@ -184,7 +185,7 @@ def test_a_difference_is_named(
     fill(db, index, part, passages)
     if settled:
         index.maintain(db)
-    passages[2] = replace(passages[2], **change)  # type: ignore[arg-type]
+    passages[2] = replace(passages[2], **change)
 
     assert differences(db, index, part, passages) == [f"message m2, revision 0: {told}"]
 

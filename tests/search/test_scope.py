@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from talekeeper.db import Database
@@ -16,10 +17,10 @@ Search = Callable[..., Ranking]
 @pytest.fixture
 def search(db: Database, index: Index, part: int) -> Search:
     def ask(
-        text: str, *, upto: dict[int, int] | None = None, sources: Sequence[Source] = (Source(),), **bounds: int
+        text: str, *, upto: dict[int, int] | None = None, sources: Sequence[Source] = (Source(),), **bounds: Any
     ) -> Ranking:
         scope = PartScope(part, {0: 1000} if upto is None else upto)
-        query = Query((text,), (scope,), tuple(sources), neighbours=False, **bounds)  # type: ignore[arg-type]
+        query = Query((text,), (scope,), tuple(sources), neighbours=False, **bounds)
         return db.read(lambda tx: index.search(tx, query))
 
     return ask

@@ -46,7 +46,7 @@ def die_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 def count(db: Database, table: str) -> int:
-    row = db.read(lambda tx: tx.one(f"SELECT count(*) FROM {table}"))  # noqa: S608 -- names from below
+    row = db.read(lambda tx: tx.one(f"SELECT count(*) FROM {table}"))
     assert row is not None
     return int(row[0])
 
@@ -149,5 +149,5 @@ def test_a_forgotten_word_does_not_stay_in_a_half_written_segment(
 
     words: Iterable[str] = gone.terms.counts
     marks = ", ".join("?" * len(gone.terms.counts))
-    sql = f"SELECT term FROM posting WHERE term IN ({marks})"  # noqa: S608 -- marks
+    sql = f"SELECT term FROM posting WHERE term IN ({marks})"
     assert db.read(lambda tx: tx.rows(sql, list(words))) == []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from talekeeper.db import Tx
 from talekeeper.errors import Conflict, NotFound, ParameterError
-from talekeeper.story import ROOT, Address, Coordinate, Draft, Message, Story
+from talekeeper.story import ROOT, Address, Coordinate, Draft, Message, Role, Story
 
 Say = Callable[..., list[Message]]
 Told = Callable[[], list[str]]
@@ -15,8 +17,8 @@ Told = Callable[[], list[str]]
 
 def roles(letters: str) -> list[Draft]:
     """`p`layer, `n`arrator, `t`ool, `s`ystem."""
-    names = {"p": "player", "n": "narrator", "t": "tool", "s": "system"}
-    return [Draft(names[letter], f"text {place}") for place, letter in enumerate(letters)]  # type: ignore[arg-type]
+    names: dict[str, Role] = {"p": "player", "n": "narrator", "t": "tool", "s": "system"}
+    return [Draft(names[letter], f"text {place}") for place, letter in enumerate(letters)]
 
 
 @pytest.mark.parametrize(
@@ -140,9 +142,9 @@ def test_a_batch_is_all_or_nothing(story: Story, address: Address, told: Told) -
     ],
 )
 def test_what_cannot_be_stored_is_refused_by_field(
-    story: Story, address: Address, change: dict[str, object], field: str
+    story: Story, address: Address, change: dict[str, Any], field: str
 ) -> None:
-    draft = replace(Draft("player", "text"), **change)  # type: ignore[arg-type]
+    draft = replace(Draft("player", "text"), **change)
 
     with pytest.raises(ParameterError) as caught:
         story.append(address, [draft])
@@ -162,9 +164,9 @@ def test_what_cannot_be_stored_is_refused_by_field(
     ],
 )
 def test_where_an_unmarked_text_comes_from_is_told_by_its_size(
-    story: Story, address: Address, role: str, text: str, origin: str
+    story: Story, address: Address, role: Role, text: str, origin: str
 ) -> None:
-    (made,) = story.append(address, [Draft(role, text, origin="")])  # type: ignore[arg-type]
+    (made,) = story.append(address, [Draft(role, text, origin="")])
 
     assert made.origin == origin
 
@@ -269,9 +271,9 @@ def test_a_session_that_is_not_there_is_named(story: Story) -> None:
 
 
 def test_several_calls_share_one_transaction(story: Story, address: Address, told: Told) -> None:
-    def turn(tx: object) -> None:
-        story.append(address, [Draft("player", "a")], ROOT, tx=tx)  # type: ignore[arg-type]
-        assert [message.text for message in story.messages(address, tx=tx)] == ["a"]  # type: ignore[arg-type]
+    def turn(tx: Tx) -> None:
+        story.append(address, [Draft("player", "a")], ROOT, tx=tx)
+        assert [message.text for message in story.messages(address, tx=tx)] == ["a"]
         raise KeyError
 
     with pytest.raises(KeyError):

@@ -29,7 +29,7 @@ def steps(db: Database) -> Callable[[Callable[[], object]], int]:
             ticks += 1
             return 0
 
-        connections = [db._connection(), *db._idle]  # pyright: ignore[reportPrivateUsage]
+        connections = [db._connection(), *db._idle]  # pyright: ignore[reportPrivateUsage] -- SQLite counts its steps a connection
         for connection in connections:
             connection.conn.set_progress_handler(tick, STEP)
         operation()

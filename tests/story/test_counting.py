@@ -20,7 +20,7 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     seen: list[tuple[str, ...]] = []
 
     def watched(*texts: str) -> Terms:
-        if guard._open_write.get():  # pyright: ignore[reportPrivateUsage]
+        if guard._open_write.get():  # pyright: ignore[reportPrivateUsage] -- nothing else tells an open write
             seen.append(texts)
         return document_terms(*texts)
 

@@ -221,7 +221,7 @@ def test_what_an_older_tokeniser_wrote_is_rebuilt_by_maintenance(
 def test_a_stored_document_that_changed_on_the_disk_is_damage(
     story: Story, db: Database, address: Address, column: str
 ) -> None:
-    db.write(lambda tx: tx.run(f"UPDATE session SET {column} = '{{'"), name="damage")  # noqa: S608 -- from above
+    db.write(lambda tx: tx.run(f"UPDATE session SET {column} = '{{'"), name="damage")
 
     with pytest.raises(StoreUnusable, match="the database is damaged"):
         story.session(address)

@@ -19,7 +19,7 @@ from talekeeper.db import Database
 from talekeeper.errors import NotFound
 from talekeeper.manifest.declared import Namespace, SearchTable
 from talekeeper.search import Index
-from talekeeper.story import ROOT, Address, Coordinate, Derived, Draft, Scope, Story
+from talekeeper.story import ROOT, Address, Coordinate, Derived, Draft, Role, Scope, Story
 
 FACTS = Namespace("memory", "facts", search=SearchTable(("text",)))
 SCOPE = Scope("w", session="s")
@@ -103,9 +103,9 @@ class StoryMachine(RuleBasedStateMachine):
         text=st.sampled_from(WORDS),
         takes=st.integers(0, 2),
     )
-    def append(self, role: str, text: str, takes: int) -> None:
-        beside = tuple(Draft(role, f"{text} {number}") for number in range(takes))  # type: ignore[arg-type]
-        made = self.story.append(ADDRESS, [Draft(role, text, takes=beside)])  # type: ignore[arg-type]
+    def append(self, role: Role, text: str, takes: int) -> None:
+        beside = tuple(Draft(role, f"{text} {number}") for number in range(takes))
+        made = self.story.append(ADDRESS, [Draft(role, text, takes=beside)])
 
         parent = self.head
         turn = (parent.turn if parent else 0) + (role == "player")

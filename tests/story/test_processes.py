@@ -147,7 +147,7 @@ def test_two_stores_of_one_process_see_each_others_writes(
 ) -> None:
     say("> the lantern")
     assert found(story, index, address, "lantern") == 1
-    other = Story(open_database(), Index(), story._core.clock, story._core.ids)  # pyright: ignore[reportPrivateUsage]
+    other = Story(open_database(), Index(), story._core.clock, story._core.ids)  # pyright: ignore[reportPrivateUsage] -- one clock and one row of ids for both
 
     other.edit(address, other.messages(address)[0].id, "the candle")
 

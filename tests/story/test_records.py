@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from talekeeper.errors import Conflict, LimitReached, NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
-from talekeeper.story import ROOT, Address, Coordinate, Derived, Message, Scope, Story, scope_of
+from talekeeper.story import ROOT, Address, Coordinate, Derived, Message, Order, Scope, Story, scope_of
 
 Say = Callable[..., list[Message]]
 Find = Callable[..., list[str]]
@@ -271,7 +272,7 @@ def test_a_limit_counts_what_is_live_on_the_lineage(
 
 
 @pytest.mark.parametrize("order", ["oldest", "newest", "key"])
-def test_lists_are_paged_in_any_order(story: Story, scope: Scope, facts: Namespace, say: Say, order: str) -> None:
+def test_lists_are_paged_in_any_order(story: Story, scope: Scope, facts: Namespace, say: Say, order: Order) -> None:
     keys = ["m", "z", "a", "q", "b", "y", "c"]
     for key in keys:
         say("> x")
@@ -280,7 +281,7 @@ def test_lists_are_paged_in_any_order(story: Story, scope: Scope, facts: Namespa
     expected = {"oldest": keys, "newest": keys[::-1], "key": sorted(keys)}[order]
 
     pages: list[str] = []
-    while page := story.records.list(facts, scope, after=pages[-1] if pages else None, limit=3, order=order):  # type: ignore[arg-type]
+    while page := story.records.list(facts, scope, after=pages[-1] if pages else None, limit=3, order=order):
         pages += [record.key for record in page]
 
     assert pages == expected
@@ -291,10 +292,10 @@ def test_lists_are_paged_in_any_order(story: Story, scope: Scope, facts: Namespa
     ("options", "field"), [({"limit": 0}, "limit"), ({"limit": 1_001}, "limit"), ({"order": "random"}, "order")]
 )
 def test_a_list_that_cannot_be_had_is_refused_by_field(
-    story: Story, scope: Scope, facts: Namespace, options: dict[str, object], field: str
+    story: Story, scope: Scope, facts: Namespace, options: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
-        story.records.list(facts, scope, **options)  # type: ignore[arg-type]
+        story.records.list(facts, scope, **options)
 
     assert caught.value.field == field
 

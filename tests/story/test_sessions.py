@@ -92,7 +92,7 @@ def test_ids_are_exact(story: Story) -> None:
 
 def counts(tx: Tx) -> dict[str, int]:
     names = [row[0] for row in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    return {name: tx.rows(f"SELECT count(*) FROM {name}")[0][0] for name in names}  # noqa: S608
+    return {name: tx.rows(f"SELECT count(*) FROM {name}")[0][0] for name in names}
 
 
 def fill(story: Story, address: Address, facts: Namespace) -> None:

@@ -87,7 +87,7 @@ class Stage:
         """How many rows each table has that a turn writes to."""
 
         def count(tx: Tx) -> dict[str, int]:
-            return {table: tx.rows(f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}  # noqa: S608
+            return {table: tx.rows(f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}
 
         return self.story.read(count)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -35,9 +36,9 @@ PIECES = st.sampled_from([*NASTY, "{", "}", "\\", '"', "\\u003c", "⏎", "\t", "
 TEXTS = st.one_of(st.text(), st.text(st.characters(codec=None)), st.lists(PIECES, max_size=8).map("".join))
 
 
-def held(text: str, **fields: object) -> list[str]:
+def held(text: str, **fields: Any) -> list[str]:
     """The lines of a frame around one record."""
-    line = Line(text, **fields)  # type: ignore[arg-type]
+    line = Line(text, **fields)
     return framed("memo/recalled", [line], ROOM).text.split("\n")
 
 

@@ -273,7 +273,7 @@ def test_a_dry_run_needs_no_model(recalling: Stage) -> None:
 
 def rows(tx: Tx) -> dict[str, int]:
     return {
-        table: tx.rows(f"SELECT count(*) FROM {table}")[0][0]  # noqa: S608
+        table: tx.rows(f"SELECT count(*) FROM {table}")[0][0]
         for table in ("message", "record", "use", "usage", "decision", "job", "lease")
     }
 
