@@ -11,8 +11,9 @@ trigger's work.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,9 @@ _ONE = 32_767
 """What a vector's 1 is in memory."""
 _AT_ONCE = 1 << 17
 """Numbers turned into single precision at a time: what fits a processor's cache, and is not worth a second thread."""
+
+_SPARE = 8
+"""Room for this part of a matrix more is left behind it once it has grown."""
 
 _NEW = "SELECT doc, data, batch FROM vector WHERE part = ? AND batch > ? AND space = ? ORDER BY doc"
 _LAST = "SELECT max(batch) FROM vector WHERE part = ?"
@@ -61,6 +65,26 @@ LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.s
 """
 
 
+class _Room:
+    """Rows with room behind them, so that a turn's vectors cost what they are and not what there is."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        self.docs: Column = np.empty(rows, np.uint32)
+        self.rows: Fixed = np.empty((rows, width), np.int16)
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def add(self, behind: int, docs: Column, rows: Fixed) -> bool:
+        """Writes them behind the first so many; False if somebody else has, or there is no room."""
+        end = behind + len(docs)
+        with self._lock:
+            if behind != self._used or end > len(self.docs):
+                return False
+            self._used = end
+        self.docs[behind:end], self.rows[behind:end] = docs, rows
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """The vectors of a partition in one space, fixed-point: row i is of passage `docs[i]`, ascending.
@@ -71,11 +95,22 @@ class Matrix:
     docs: Column
     rows: Fixed
     batch: int = 0
+    room: _Room | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.docs.nbytes + self.rows.nbytes
+        held = self if self.room is None else self.room
+        return held.docs.nbytes + held.rows.nbytes
+
+    def followed_by(self, docs: Column, rows: Fixed, batch: int) -> Matrix:
+        """With more passages behind the last; this one stays as it is."""
+        there, end, room = len(self.docs), len(self.docs) + len(docs), self.room
+        if room is None or not room.add(there, docs, rows):
+            room = _Room(end + end // _SPARE, rows.shape[1])
+            room.add(0, self.docs, self.rows)
+            room.add(there, docs, rows)
+        return Matrix(room.docs[:end], room.rows[:end], batch, room)
 
     def part(self, rows: Positions) -> Matrix:
         """The chosen rows."""
@@ -134,19 +169,18 @@ def _fetched(rows: Sequence[Row], part: int, elsewhere: Elsewhere | None) -> dic
 
 
 def _joined(held: Matrix, found: Mapping[int, bytes], batch: int) -> Matrix:
-    docs = list(found)
-    if not docs:
-        return Matrix(held.docs, held.rows, batch)
-    fresh = _fixed(np.frombuffer(b"".join(found.values()), _STORED).reshape(len(docs), -1))
-    numbers = np.array(docs, np.uint32)
+    if not found:
+        return replace(held, batch=batch)
+    docs: Column = np.array(list(found), np.uint32)
+    rows = _fixed(np.frombuffer(b"".join(found.values()), _STORED).reshape(len(docs), -1))
     if not len(held.docs):
-        return Matrix(numbers, fresh, batch)
-    if numbers[0] > held.docs[-1]:
-        return Matrix(np.concatenate([held.docs, numbers]), np.concatenate([held.rows, fresh]), batch)
-    kept = ~np.isin(held.docs, numbers)
-    every = np.concatenate([held.docs[kept], numbers])
+        return Matrix(docs, rows, batch)
+    if docs[0] > held.docs[-1]:
+        return held.followed_by(docs, rows, batch)
+    kept = ~np.isin(held.docs, docs)
+    every = np.concatenate([held.docs[kept], docs])
     order = np.argsort(every, kind="stable")
-    return Matrix(every[order], np.concatenate([held.rows[kept], fresh])[order], batch)
+    return Matrix(every[order], np.concatenate([held.rows[kept], rows])[order], batch)
 
 
 def find_space(tx: Tx, fingerprint: str) -> int | None:
