@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from talekeeper.manifest.plain_value import plainly_fits
+from talekeeper.manifest.references import endless
 from talekeeper.manifest.table import is_table
 
 NAMES = st.sampled_from(["a", "b", "aa", "a\n", "", "é"])
@@ -67,7 +68,8 @@ SCHEMAS = st.builds(_with_definition, INNER.filter(is_table), INNER)
 def test_what_fits_plainly_is_refused_by_nobody(schema: Any, value: Any) -> None:
     validator: Any = Draft202012Validator(schema)
 
-    assume(plainly_fits(schema, value))
+    # Of a schema that refers to itself without end jsonschema has nothing to say, and no file may have one.
+    assume(plainly_fits(schema, value) and not endless(schema))
 
     assert validator.is_valid(value)
 
