@@ -15,7 +15,6 @@ from talekeeper.text import Terms, digest, document_terms
 from bench.corpus import SESSION, Passage
 from bench.engine import Counted, Scope
 
-_MEGABYTE = 1 << 20
 _EVERYTHING = 2**31 - 1
 _ALONE = 8
 """So many sessions have a partition of their own beside the one with every passage: what a session scope asks."""
@@ -38,7 +37,7 @@ class Ours:
     ) -> None:
         self.name = name
         self.db = opens.open(folder / "talekeeper.sqlite", clock=SystemClock(), synchronous=synchronous)
-        self.index = Index(posting_budget=64 * _MEGABYTE if cached else 0)
+        self.index = Index() if cached else Index(posting_budget=0)
         self.part = self.db.write(lambda tx: self.index.part_for(tx, "all", "", ""), name="find a partition")
         self._neighbours = neighbours
         self._alone = {number: part for number in range(_ALONE) if (part := self._find(number)) is not None}

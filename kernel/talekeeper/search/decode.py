@@ -89,8 +89,9 @@ def _read_row(packed: Bytes, body: Bytes, kind: int, bits: int, ids: Ids, tfs: B
 
 
 def _read_table(table: Bytes, ids: Ids, tfs: Bytes) -> None:
-    ids[:] = np.flatnonzero(table != 0)
-    tfs[:] = table[ids]
+    held = (table != 0).nonzero()[0]
+    ids[:] = held
+    tfs[:] = table.take(held)
 
 
 def _read_frequencies(raw: Bytes, postings: Postings, bits: Positions, at: Positions) -> None:

@@ -12,10 +12,11 @@ from talekeeper.search.bm25 import K1, B
 from talekeeper.search.damage import decoding
 from talekeeper.search.decode import decode_all
 from talekeeper.search.lru import ByteLru
-from talekeeper.search.postings import Chunk, Joined, Postings
+from talekeeper.search.postings import Chunk, Joined, Postings, Spread
 from talekeeper.search.rough import worth
 from talekeeper.search.state import PartState
 
+Term = Chunk | Spread
 _NOTHING = Chunk(np.empty(0, np.int32), np.empty(0, np.uint8))
 _LIGHT = 1024  # postings; a term with no more is added up together with others like it, whose worth is not kept
 _OVERHEAD = 400  # bytes of a cache entry beside its arrays
@@ -26,7 +27,7 @@ _SELDOM = 8  # a term in more than one of so many passages is added to all score
 _MANY = 1 << 18  # positions; with more, all scores do not fit a processor's cache, and
 _SELDOM_OF_MANY = 2  # half of them must hold a term before that is faster (0.8 ms at a million)
 
-PostingCache = ByteLru[tuple[int, str], Chunk]
+PostingCache = ByteLru[tuple[int, str], Term]
 """(serial of a stack, term) → its postings in all segments. Segments never change, so it is right."""
 
 
@@ -37,13 +38,13 @@ def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Seque
     return [_postings(state, held, terms) for state, held in zip(states, settled, strict=True)]
 
 
-def _postings(state: PartState, settled: Mapping[str, Chunk], terms: Sequence[str]) -> Postings:
+def _postings(state: PartState, settled: Mapping[str, Term], terms: Sequence[str]) -> Postings:
     tail = state.tail.find(terms, len(state))
-    heavy: dict[str, Chunk] = {}
+    heavy: dict[str, Term] = {}
     light: dict[int, Chunk] = {}
     for place, term in enumerate(terms):
         chunk = settled.get(term, _NOTHING)
-        if not chunk.is_light:
+        if isinstance(chunk, Spread) or not chunk.is_light:
             heavy[term] = chunk
         elif chunk.tfs.size:
             light[place] = chunk
@@ -57,8 +58,8 @@ def _postings(state: PartState, settled: Mapping[str, Chunk], terms: Sequence[st
     return Postings(heavy, joined, state.stack.average)
 
 
-def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[dict[str, Chunk]]:
-    found: list[dict[str, Chunk]] = []
+def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[dict[str, Term]]:
+    found: list[dict[str, Term]] = []
     lacking: dict[str, None] = {}
     for state in states:
         kept = {term: cache.get((state.stack.serial, term)) for term in terms} if state.stack.segments else {}
@@ -94,8 +95,12 @@ def _groups(state: PartState, blobs: Mapping[tuple[int, str], bytes], terms: Seq
     group: list[str] = []
     room = _TOGETHER
     for term in terms:
+        size = sum(len(blobs.get((one.id, term), b"")) for one in state.stack.segments)
+        if size > _TOGETHER:
+            yield [term]
+            continue
         group.append(term)
-        room -= sum(len(blobs.get((one.id, term), b"")) for one in state.stack.segments)
+        room -= size
         if room < 0:
             yield group
             group, room = [], _TOGETHER
@@ -105,7 +110,7 @@ def _groups(state: PartState, blobs: Mapping[tuple[int, str], bytes], terms: Seq
 
 def _decoded(
     state: PartState, blobs: Mapping[tuple[int, str], bytes], terms: Sequence[str]
-) -> Iterator[tuple[str, Chunk]]:
+) -> Iterator[tuple[str, Term]]:
     """Each term's postings in all segments of the state."""
     held = [(term, one) for term in terms for one in state.stack.segments if (one.id, term) in blobs]
     if not held:
@@ -113,24 +118,26 @@ def _decoded(
         return
     sizes = np.array([one.n for _, one in held], np.intp)
     postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
-    starts = np.array([one.start for _, one in held], np.int32)
-    positions = (postings.ids + np.repeat(starts, postings.counts)).astype(np.int32, copy=False)
+    positions = postings.ids
+    positions += np.repeat(np.array([one.start for _, one in held], np.int32), postings.counts)
+    if len(terms) == 1:
+        yield terms[0], _term(state, positions, postings.tfs)
+        return
     lengths: dict[str, int] = dict.fromkeys(terms, 0)
     for (term, _), count in zip(held, postings.counts.tolist(), strict=True):
         lengths[term] += count
     end = 0
     for term, size in lengths.items():
         start, end = end, end + size  # copied, for a slice would keep the arrays of all terms
-        yield term, _chunk(state, positions[start:end].copy(), postings.tfs[start:end].copy())
+        yield term, _term(state, positions[start:end].copy(), postings.tfs[start:end].copy())
 
 
-def _chunk(state: PartState, positions: Ids, tfs: Bytes) -> Chunk:
+def _term(state: PartState, positions: Ids, tfs: Bytes) -> Term:
     if len(positions) <= _LIGHT:
         return Chunk(positions, tfs)
-    gains = worth(tfs, state.columns.length.take(positions), state.stack.average, K1, B)
     size = state.stack.size
     if len(positions) * (_SELDOM if size <= _MANY else _SELDOM_OF_MANY) <= size:
-        return Chunk(positions, tfs, gains)
-    spread = np.zeros(size, np.float32)
-    spread[positions] = gains
-    return Chunk(positions, tfs, None, spread)
+        return Chunk(positions, tfs, worth(tfs, state.columns.length.take(positions), state.stack.average, K1, B))
+    spread = np.zeros(size, np.uint8)
+    spread[positions] = tfs
+    return Spread(spread, worth(spread, state.columns.length[:size], state.stack.average, K1, B), len(positions))

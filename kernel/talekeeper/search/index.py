@@ -32,7 +32,7 @@ class Index:
         self,
         *,
         part_budget: int = 96 * _MEGABYTE,
-        posting_budget: int = 64 * _MEGABYTE,
+        posting_budget: int = 48 * _MEGABYTE,
         vector_budget: int = 256 * _MEGABYTE,
         tuning: Tuning = STANDARD,
     ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from talekeeper.search.passage import Kind
 from talekeeper.search.postings import Chunk, Postings
 from talekeeper.search.scope import Scope, label_of
@@ -18,15 +16,14 @@ def narrow(postings: Postings, scope: Scope, kind: Kind) -> Postings:
     if scope.is_whole(kind):
         return postings
     label, (first, end) = label_of(kind), scope.span(kind)
-    borders = np.array((first, end), np.int32)
+    is_seen = scope.labels == label
     is_solid = scope.counts[kind] == end - first
     heavy: dict[str, Chunk] = {}
     for term, chunk in postings.heavy.items():
-        start, stop = chunk.positions.searchsorted(borders).tolist()
-        inside = chunk.part(slice(start, stop))
+        inside = chunk.within(first, end)
         if not is_solid:
-            inside = inside.part(scope.labels.take(inside.positions) == label)
+            inside = inside.where(is_seen)
         if len(inside):
             heavy[term] = inside
-    light = postings.light.part(scope.labels.take(postings.light.positions) == label)
+    light = postings.light.part(is_seen.take(postings.light.positions))
     return Postings(heavy, light, postings.average)

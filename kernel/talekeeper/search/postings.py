@@ -14,15 +14,13 @@ from talekeeper.search.arrays import Bools, Bytes, Doubles, Ids, Positions, Sing
 class Chunk:
     """A term in all segments of a partition: ascending positions, its frequency there, and what it is roughly worth.
 
-    Worth is what BM25 gives messages without idf, with the average length of the segments for the scope's: `rare` has
-    it for each posting, or, of a term that many positions hold, `spread` for every position of the segments. A term of
-    few postings has neither.
+    Worth is what BM25 gives messages without idf, with the average length of the segments for the scope's; a term of
+    few postings has none.
     """
 
     positions: Ids
     tfs: Bytes
-    rare: Singles | None = None
-    spread: Singles | None = None
+    worth: Singles | None = None
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -30,20 +28,57 @@ class Chunk:
     @property
     def is_light(self) -> bool:
         """Whether it is one of few postings."""
-        return self.rare is None and self.spread is None
+        return self.worth is None
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        held = (self.positions, self.tfs, self.rare, self.spread)
-        return sum(array.nbytes for array in held if array is not None)
+        return self.positions.nbytes + self.tfs.nbytes + (0 if self.worth is None else self.worth.nbytes)
 
-    def part(self, chosen: slice | Bools) -> Chunk:
-        """The chosen postings."""
-        positions = self.positions[chosen]
-        if self.spread is not None:
-            return Chunk(positions, self.tfs[chosen], self.spread.take(positions))
-        return Chunk(positions, self.tfs[chosen], None if self.rare is None else self.rare[chosen])
+    def within(self, first: int, end: int) -> Chunk:
+        """The postings from position `first` to before `end`."""
+        start, stop = self.positions.searchsorted(np.array((first, end), np.int32)).tolist()
+        return self._part(slice(start, stop))
+
+    def where(self, is_seen: Bools) -> Chunk:
+        """The postings at positions for which `is_seen` is true."""
+        return self._part(is_seen.take(self.positions))
+
+    def of(self, wanted: Ids) -> Bytes:
+        """Frequencies at these positions; 0 where the term is missing."""
+        at = self.positions.searchsorted(wanted)
+        is_held = self.positions.take(at, mode="clip") == wanted
+        return self.tfs.take(at, mode="clip") * is_held
+
+    def _part(self, chosen: slice | Bools) -> Chunk:
+        return Chunk(self.positions[chosen], self.tfs[chosen], None if self.worth is None else self.worth[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A term that many passages hold, in all segments of a partition: frequency and worth of every position."""
+
+    tfs: Bytes
+    worth: Singles
+    df: int
+
+    def __len__(self) -> int:
+        return self.df
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.tfs.nbytes + self.worth.nbytes
+
+    def within(self, first: int, end: int) -> Chunk:
+        """The postings from position `first` to before `end`."""
+        held = (self.tfs[first:end] != 0).nonzero()[0]
+        held += first
+        return Chunk(held.astype(np.int32), self.tfs.take(held), self.worth.take(held))
+
+    def of(self, wanted: Ids) -> Bytes:
+        """Frequencies at these positions; 0 where the term is missing, and beyond the segments."""
+        return self.tfs.take(wanted, mode="clip") * (wanted < len(self.tfs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +106,7 @@ class Postings:
     of the heavy ones was made with.
     """
 
-    heavy: Mapping[str, Chunk]
+    heavy: Mapping[str, Chunk | Spread]
     light: Joined
     average: float
 
@@ -80,7 +115,7 @@ class Postings:
         counts = np.bincount(self.light.which, minlength=len(self.light.terms)).tolist()
         df = dict(zip(self.light.terms, counts, strict=True))
         for term, chunk in self.heavy.items():
-            df[term] += chunk.positions.size
+            df[term] += len(chunk)
         return df
 
 
@@ -93,9 +128,7 @@ def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) 
     wanted = positions.astype(np.int32)  # of another type than the postings, it would have them copied
     for term, chunk in postings.heavy.items():
         if term in number:
-            at = chunk.positions.searchsorted(wanted)
-            is_held = chunk.positions.take(at, mode="clip") == wanted
-            np.multiply(chunk.tfs.take(at, mode="clip"), is_held, out=table[number[term]])
+            table[number[term]] = chunk.of(wanted)
     light = postings.light
     is_wanted = np.zeros(positions[-1] + 2, np.bool_)
     is_wanted[positions] = True

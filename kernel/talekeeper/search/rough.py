@@ -13,7 +13,7 @@ import numpy as np
 
 from talekeeper.search.arrays import Bytes, Column, Singles
 from talekeeper.search.bm25 import K1, B, Statistics
-from talekeeper.search.postings import Postings
+from talekeeper.search.postings import Postings, Spread
 
 _FARTHEST = 1.05  # ratio of two averages; farther apart, too many passages might be among the best
 
@@ -63,10 +63,12 @@ def _add_heavy(
         if term not in asked:
             continue
         idf = np.float32(statistics.idf[term])
-        if is_near and chunk.spread is not None:
-            scores[: chunk.spread.size] += chunk.spread * idf
+        if isinstance(chunk, Spread):
+            size = len(chunk.tfs)
+            gains = chunk.worth if is_near else worth(chunk.tfs, lengths[:size], statistics.average, k1, b)
+            scores[:size] += gains * idf
         else:
-            gains = chunk.rare if is_near else None
+            gains = chunk.worth if is_near else None
             if gains is None:
                 gains = worth(chunk.tfs, lengths.take(chunk.positions), statistics.average, k1, b)
             np.add.at(scores, chunk.positions.astype(np.intp), gains * idf)

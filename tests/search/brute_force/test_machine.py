@@ -88,8 +88,10 @@ class IndexMachine(RuleBasedStateMachine):
         self.live: Live = ((), ())
         self.serial = 0
 
-    @initialize()
-    def make_parts(self) -> None:
+    @initialize(light=st.sampled_from([0, 3, 1024]))
+    def make_parts(self, light: int) -> None:
+        """`light` is up to how many postings a term is added up together with others."""
+        self.patch.setattr("talekeeper.search.fetching._LIGHT", light)
         index = self.indexes[0]
         self.parts = self.dbs[0].write(lambda tx: [index.part_for(tx, "w", s, "") for s in ("s", "")], name="parts")
 
