@@ -104,7 +104,7 @@ def test_a_call_costs_what_its_slots_price_was(tk: Run, home: Path, monkeypatch:
         spent = opened.story.turn_log.spent(Address("default", "story"))
     priced, free = tk("usage", "--json").json["usage"][1], tk("usage", "--json").json["usage"][0]
     first, second, third = spent
-    assert (first.cost, second.cost, third.cost) == (first.prompt * 2_000, second.prompt * 1_000_000, None)
+    assert (first.cost, second.cost, third.cost) == ((first.prompt or 0) * 2_000, (second.prompt or 0) * 10**6, None)
     assert (priced["calls"], priced["currency"], free["calls"], free["cost"]) == (2, "USD", 1, None)
     assert priced["cost"] == sum(use.cost or 0 for use in spent) / BILLION
     assert " USD" in said

@@ -44,7 +44,7 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
 def _changed(session: Session, *, player: str | None = None, narrator: str | None = None) -> dict[str, Any]:
     settings: dict[str, Any] = {**session.settings}
     if player is not None:
-        known = {**(settings.get("player") or {}), "name": check_line(player, "player")}
+        known: dict[str, Any] = {**(settings.get("player") or {}), "name": check_line(player, "player")}
         settings["player"] = {key: value for key, value in known.items() if value != ""}
     if narrator is not None:
         settings["narrator_name"] = check_line(narrator, "narrator")

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import ScoredRecord
-from talekeeper.search import terms
-from talekeeper_memory.everyday import Everyday, everyday
+from talekeeper_memory.everyday import Everyday
 from talekeeper_memory.gate import Gate, judge
 from talekeeper_memory.weights import Weights, weigh
 
@@ -112,36 +111,17 @@ def test_everyday_japanese_is_what_its_hiragana_and_single_characters_leave(matc
 
 
 @pytest.mark.parametrize(
-    ("message", "fact"),
-    [
-        ("나는 왼쪽으로 간다.", "그녀는 왼쪽으로 간다."),
-        ("문을 열고 방으로 들어간다.", "그는 문을 열고 안으로 들어갔다."),
-        ("주위를 둘러본다.", "그들은 주위를 둘러보고 기다린다."),
-        ("ผมเดินไปทางซ้าย", "เธอเดินไปทางซ้าย"),
-        ("ฉันเปิดประตูแล้วเดินเข้าไปในห้อง", "เขาเปิดประตูแล้วเข้าไปในห้อง"),
-        ("รอสักครู่", "พวกเขารอสักครู่"),
-        ("أذهب إلى اليسار.", "ذهب إلى اليسار ثم عاد."),
-        ("أفتح الباب وأدخل الغرفة.", "أفتح الباب ببطء."),
-    ],
+    "matched",
+    [("왼쪽", "쪽으", "으로", "간다"), ("ทา", "าง", "งซ้", "ซ้า", "าย"), ("เดิ", "ดิน", "นไ", "ไป")],
+    ids=["Korean", "Thai", "Thai, two words running"],
 )
-def test_everyday_messages_of_other_scripts_have_nothing_in_common(message: str, fact: str) -> None:
-    held = set(terms(fact))
-    matched = [term for term in terms(message) if term in held]
-
-    assert matched
-    assert everyday(terms).groups(matched) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [("아우렐리아의 열쇠", "아우렐리아"), ("ไปหากุญแจทองเหลือง", "กุญแจทอง"), ("أبحث عن المفتاح النحاسي", "المفتاح")],
-)
-def test_what_a_story_turns_on_is_left_in_other_scripts(text: str, left: str) -> None:
-    assert any(left in one for one in everyday(terms).groups(terms(text)))
+def test_everyday_words_of_other_scripts_are_told_from_their_stretch(matched: tuple[str, ...]) -> None:
+    assert PLAIN.groups(matched) == []
 
 
 def test_running_thai_is_counted_by_words() -> None:
-    assert everyday(terms).count(terms("กุญแจ")) == 1
+    assert PLAIN.stretches(("กุญ", "ญแ", "แจ")) == ["กุญแจ"]
+    assert PLAIN.count(("กุญ", "ญแ", "แจ")) == 1
 
 
 def test_a_japanese_noun_of_two_characters_is_left() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from talekeeper.testing import Recorded
 
 Make = Callable[..., Any]
 
@@ -96,7 +97,10 @@ def test_a_block_that_a_lost_take_has_paid_for_is_told_on_the_take_that_stays(ma
 
 
 def test_a_memory_that_an_edit_takes_away_leaves_the_others_of_its_run(make_story: Make) -> None:
-    story = make_story(memory=lambda request: f"The key of {request.prompt.count('Message')}.")
+    def memory(request: Recorded) -> str:
+        return f"The key of {request.prompt.count('Message')}."
+
+    story = make_story(memory=memory)
     story.fill(20)
     story.play()
     edited = story.records("bank")[1]

@@ -138,6 +138,39 @@ def test_what_is_left_out_says_why(story: Any) -> None:
     assert all({"score", "share", "coverage"} <= one["scores"].keys() for one in considered.values())
 
 
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("나는 왼쪽으로 간다.", "그녀는 왼쪽으로 간다."),
+        ("문을 열고 방으로 들어간다.", "그는 문을 열고 안으로 들어갔다."),
+        ("주위를 둘러본다.", "그들은 주위를 둘러보고 기다린다."),
+        ("ผมเดินไปทางซ้าย", "เธอเดินไปทางซ้าย"),
+        ("ฉันเปิดประตูแล้วเดินเข้าไปในห้อง", "เขาเปิดประตูแล้วเข้าไปในห้อง"),
+        ("รอสักครู่", "พวกเขารอสักครู่"),
+        ("أذهب إلى اليسار.", "ذهب إلى اليسار ثم عاد."),
+        ("أفتح الباب وأدخل الغرفة.", "أفتح الباب ببطء."),
+    ],
+)
+def test_everyday_messages_of_other_scripts_call_nothing_up(story: Any, message: str, fact: str) -> None:
+    story.host.records("memory/facts", [{"text": fact}])
+
+    assert story.shown(message, "recalled-facts") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("황동 열쇠는 어디 있지?", "마라는 황동 열쇠를 우물에 숨겼다."),
+        ("กุญแจทองเหลืองอยู่ที่ไหน", "มาราซ่อนกุญแจทองเหลืองไว้ในบ่อน้ำ"),
+        ("أين المفتاح النحاسي؟", "خبأت مارا المفتاح النحاسي في البئر."),
+    ],
+)
+def test_what_a_story_turns_on_is_called_up_in_other_scripts(story: Any, message: str, fact: str) -> None:
+    story.host.records("memory/facts", [{"text": fact}])
+
+    assert [line["text"] for line in story.shown(message, "recalled-facts")] == [fact]
+
+
 @pytest.mark.parametrize("message", ["I turn left.", "I wait.", "等三个回合再说", "我向左转", "Okay, let's go on!"])
 def test_everyday_messages_call_nothing_up(story: Any, message: str) -> None:
     padding(story, 60)
