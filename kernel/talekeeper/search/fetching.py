@@ -118,7 +118,7 @@ def _decoded(
         return
     sizes = np.array([one.n for _, one in held], np.intp)
     postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
-    positions = postings.ids
+    positions: Ids = postings.ids.astype(np.int32, copy=False)
     positions += np.repeat(np.array([one.start for _, one in held], np.int32), postings.counts)
     if len(terms) == 1:
         yield terms[0], _term(state, positions, postings.tfs)

@@ -48,7 +48,8 @@ class Chunk:
         """Frequencies at these positions; 0 where the term is missing."""
         at = self.positions.searchsorted(wanted)
         is_held = self.positions.take(at, mode="clip") == wanted
-        return self.tfs.take(at, mode="clip") * is_held
+        held: Bytes = self.tfs.take(at, mode="clip") * is_held
+        return held
 
     def _part(self, chosen: slice | Bools) -> Chunk:
         return Chunk(self.positions[chosen], self.tfs[chosen], None if self.worth is None else self.worth[chosen])
@@ -78,7 +79,8 @@ class Spread:
 
     def of(self, wanted: Ids) -> Bytes:
         """Frequencies at these positions; 0 where the term is missing, and beyond the segments."""
-        return self.tfs.take(wanted, mode="clip") * (wanted < len(self.tfs))
+        held: Bytes = self.tfs.take(wanted, mode="clip") * (wanted < len(self.tfs))
+        return held
 
 
 @dataclass(frozen=True, slots=True)

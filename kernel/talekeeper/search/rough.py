@@ -63,14 +63,13 @@ def _add_heavy(
         if term not in asked:
             continue
         idf = np.float32(statistics.idf[term])
+        gains = chunk.worth
+        if gains is None or not is_near:
+            there = lengths[: len(chunk.tfs)] if isinstance(chunk, Spread) else lengths.take(chunk.positions)
+            gains = worth(chunk.tfs, there, statistics.average, k1, b)
         if isinstance(chunk, Spread):
-            size = len(chunk.tfs)
-            gains = chunk.worth if is_near else worth(chunk.tfs, lengths[:size], statistics.average, k1, b)
-            scores[:size] += gains * idf
+            scores[: len(gains)] += gains * idf
         else:
-            gains = chunk.worth if is_near else None
-            if gains is None:
-                gains = worth(chunk.tfs, lengths.take(chunk.positions), statistics.average, k1, b)
             np.add.at(scores, chunk.positions.astype(np.intp), gains * idf)
     return ratio if is_near else 1.0
 
