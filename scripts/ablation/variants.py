@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import Stemmer
 from talekeeper.search import Tuning
@@ -34,8 +35,8 @@ class Variant:
     by_rank_bm25: bool = False
 
 
-def _tuned(name: str, **changes: object) -> Variant:
-    return Variant(name, replace(STANDARD, **changes))  # type: ignore[arg-type]
+def _tuned(name: str, **changes: Any) -> Variant:
+    return Variant(name, replace(STANDARD, **changes))
 
 
 def _no_everyday(_: str) -> tuple[str, ...]:

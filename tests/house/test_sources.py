@@ -8,6 +8,8 @@ from pathlib import Path
 
 # Folders that exist on somebody's machine and not on the reader's.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:root|home|Users|work|workspace|tmp|mnt|opt)/\w|[A-Z]:\\\\?Users\\")
+# Ends a line: a rule or type is ignored, and no reason follows.
+IGNORED = re.compile(r"# (?:noqa(?:: [A-Z]+\d+(?:, ?[A-Z]+\d+)*)?|(?:type|pyright): ignore(?:\[[\w, -]+\])?)\s*$")
 TEXT_FILES = ("*.py", "*.md", "*.toml", "*.json", "*.jsonl", "*.sql", "*.sh", ".ci/run")
 
 
@@ -37,6 +39,23 @@ def test_a_bundled_plugin_imports_of_the_kernel_only_what_authors_may(
     imported = {name for path in modules for name in imports(path) if name.partition(".")[0] == "talekeeper"}
 
     assert imported <= {"talekeeper.api"}
+
+
+def test_what_is_ignored_has_its_reason_beside_it(root: Path) -> None:
+    folders = [root / name for name in ("examples", "kernel", "plugins", "scripts", "tests", "typings")]
+    files = [
+        root / "conftest.py",
+        *(path for folder in folders for path in folder.rglob("*.py*") if path.suffix != ".pyc"),
+    ]
+
+    without = [
+        f"{path.relative_to(root)}:{number}"
+        for path in files
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if IGNORED.search(line)
+    ]
+
+    assert without == []
 
 
 def test_no_file_names_a_folder_of_one_machine(root: Path, packages: dict[str, Path]) -> None:

@@ -177,22 +177,18 @@ def test_a_seed_that_does_not_hold_is_the_plugins_fault(
 
 
 def test_a_prepared_session_is_written_to_no_more(
-    make_plugin: MakePlugin,
-    open_session: Callable[[], Host],
-    open_host: OpenHost,
-    story: Story,
-    monkeypatch: pytest.MonkeyPatch,
+    make_plugin: MakePlugin, open_session: Callable[[], Host], open_host: OpenHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _seed(make_plugin("lore", data=SEEDED), tower="A bell tower.")
     open_session()
     written: list[str] = []
-    real = story.write
+    real = Story.write
 
-    def write(fn: Any, *, name: str) -> Any:
+    def write(story: Story, fn: Any, *, name: str) -> Any:
         written.append(name)
-        return real(fn, name=name)
+        return real(story, fn, name=name)
 
-    monkeypatch.setattr(story, "write", write)
+    monkeypatch.setattr(Story, "write", write)
     open_host().prepare(S)
 
     assert written == []

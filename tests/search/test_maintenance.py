@@ -92,30 +92,6 @@ def test_eight_segments_of_a_level_become_one(
     assert count(db, "posting") == len(WORDS)
 
 
-@pytest.mark.parametrize("at_once", [1, 2, len(WORDS) - 1, len(WORDS)])
-def test_how_much_a_merge_reads_at_once_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-    db: Database,
-    index: Index,
-    part: int,
-    add: Callable[[int, int], None],
-    remove: Callable[..., None],
-    at_once: int,
-) -> None:
-    for start in (0, 256):
-        add(start, start + 256)
-        index.maintain(db)
-    remove(3, 300)
-    old = db.read(lambda tx: segments.read_segments(tx, part))
-    whole = db.read(lambda tx: segments.combine(tx, part, old, 1))
-
-    monkeypatch.setattr(segments, "_AT_ONCE", at_once)
-    made = db.read(lambda tx: segments.combine(tx, part, old, 1))
-
-    assert made.new.terms == sorted(whole.new.terms)
-    assert made.new.blobs == whole.new.blobs
-
-
 def test_merging_stops_at_the_top_level(
     monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, add: Callable[[int, int], None]
 ) -> None:
