@@ -73,7 +73,7 @@ class Spread:
 
     def within(self, first: int, end: int) -> Chunk:
         """The postings from position `first` to before `end`."""
-        held = (self.tfs[first:end] != 0).nonzero()[0]
+        held: Positions = (self.tfs[first:end] != 0).nonzero()[0]
         held += first
         return Chunk(held.astype(np.int32), self.tfs.take(held), self.worth.take(held))
 

@@ -129,12 +129,15 @@ def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Do
 
 def on_lineage(columns: Columns, upto: Mapping[int, int]) -> Bools:
     """True where `depth <= upto[branch]`; the root (0, -1) lies on every lineage."""
-    branches = min(max(upto, default=0), int(columns.branch.max(initial=0))) + 1
+    highest = int(columns.branch.max(initial=0))
+    branches = min(max(upto, default=0), highest) + 1
     limits = np.full(branches + 1, -2, np.int32)
     limits[0] = -1
     for branch, depth in upto.items():
         if branch < branches:
             limits[branch] = max(limits[branch], min(depth, _DEEPEST))
+    if not highest:  # no look-up for each passage, which is half of what a scope costs
+        return columns.depth <= limits[0]
     # Branches above the highest asked for share the last limit, which nothing meets.
     return columns.depth <= limits.take(columns.branch, mode="clip")
 
