@@ -94,7 +94,7 @@ def test_what_can_still_be_read_of_a_database_that_cannot_be_used_is_counted(tol
     outcome = told("doctor", "--json")
 
     assert outcome.json["readable"] == {"workspace": 1, "session": 1, "message": 5, "record": 0}
-    assert "1 session rows, 5 message rows" in told("doctor").out
+    assert "1 session row, 5 message rows" in told("doctor").out
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def _show(findings: Findings) -> None:
         for fault in found:
             screen.say(f"  {fault}")
     if findings.readable is not None:
-        counts = (f"{count:,} {table} rows" for table, count in findings.readable.items())
+        counts = (screen.counted(count, f"{table} row") for table, count in findings.readable.items())
         screen.say(f"can still be read: {', '.join(counts) or 'nothing'}")
     if findings.index is not None:
         size = findings.index

@@ -11,7 +11,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.cli.present import place
+from talekeeper.cli.present import minute, place
 from talekeeper.cli.tree import last_session_argument, session_argument
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState
@@ -157,7 +157,7 @@ class Telling:
         elif job.state is JobState.FAILED and job.not_before is None:
             parts.append("given up; talekeeper jobs retry tries it again")
         elif job.state not in _DONE and job.not_before:
-            parts.append(f"not before {job.not_before[:16].replace('T', ' ')}")
+            parts.append(f"not before {minute(job.not_before)}")
         return "; ".join(part for part in parts if part)
 
 

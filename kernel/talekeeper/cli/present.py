@@ -19,6 +19,11 @@ def place(at: Coordinate) -> str:
     return f"{at.branch}:{at.depth}"
 
 
+def minute(moment: str) -> str:
+    """A stored moment to the minute, in UTC, as people write it."""
+    return moment[:16].replace("T", " ")
+
+
 def session_json(session: Session) -> dict[str, Any]:
     """A session as `--json` prints it."""
     return {
@@ -88,7 +93,7 @@ def record_json(record: Record) -> dict[str, Any]:
 
 def show_record(record: Record) -> None:
     """A record's version: its key and marks, then its properties, a line each."""
-    marks = [f"revision {record.revision}", record.created[:16].replace("T", " ")]
+    marks = [f"revision {record.revision}", minute(record.created)]
     marks += [f"turn {record.turn}"] if record.turn >= 0 else []
     marks += ["on every branch"] if record.person else []
     marks += ["forgotten"] if record.forgotten else ["withdrawn"] if record.withdrawn else []

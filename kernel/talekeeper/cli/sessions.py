@@ -14,7 +14,7 @@ from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import message_of, session_of, turns_of
-from talekeeper.cli.present import message_json, session_facts, session_json, show_message, tell
+from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_message, tell
 from talekeeper.cli.session_names import names
 from talekeeper.cli.tree import COMMANDS as TREE
 from talekeeper.cli.tree import session_argument
@@ -51,7 +51,7 @@ def list_sessions(options: Common, /) -> None:
     if options.as_json:
         screen.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
     elif found:
-        rows = [(one.id, one.title, f"{one.messages:,}", one.branches, one.updated[:16]) for one in found]
+        rows = [(one.id, one.title, f"{one.messages:,}", one.branches, minute(one.updated)) for one in found]
         screen.table(("session", "title", "messages", "branches", "used"), rows, right={2, 3})
     else:
         screen.note(f"the workspace {options.workspace!r} has no sessions; talekeeper import FILE makes one")

@@ -91,7 +91,7 @@ def _namespace(namespace: Namespace, indexing: frozenset[str]) -> Line:
     if namespace.append_only:
         kept += ", append-only"
     if namespace.limit is not None:
-        kept += f", at most {namespace.limit:,} records"
+        kept += f", at most {namespace.limit:,} record{'s' * (namespace.limit != 1)}"
     return Line(namespace.path, f"{_feeds(namespace, indexing)} ({kept})")
 
 

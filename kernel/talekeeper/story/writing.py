@@ -147,7 +147,7 @@ def make_room(core: Core, tx: Tx, target: Target) -> None:
         victims = listed(tx, namespace, scope, target.line, Page(limit=1, where="r.person = 0"))
     if not victims:
         raise LimitReached(
-            f"it holds {namespace.limit} records, as many as it may",
+            f"it holds {namespace.limit:,} record{'s' * (namespace.limit != 1)}, as many as it may",
             where=namespace.path,
             cure="withdraw some first",
         )
