@@ -51,7 +51,15 @@ class LazyGroup(click.Group):
 @cache
 def _loaded(target: str) -> click.Command:
     module, _, attribute = target.partition(":")
-    return refuse_empty(getattr(import_module(module), attribute))
+    return _summed_up(refuse_empty(getattr(import_module(module), attribute)))
+
+
+def _summed_up(command: click.Command) -> click.Command:
+    """A group shows the first sentence of each command's help whole; click would cut it to a line."""
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        first = " ".join((inner.help or "").partition("\n\n")[0].split())
+        inner.short_help = first.partition(". ")[0].removesuffix(".") + "."
+    return command
 
 
 @click.group(

@@ -117,17 +117,21 @@ def table(
     for number, row in enumerate([list(headers), *cells]):
         folded = [_folded(cell, widths[i]) for i, cell in enumerate(row)]
         for parts in zip_longest(*folded, fillvalue=""):
-            click.secho(margin + _row(parts, widths, right), bold=number == 0 or None)
+            text = margin + _row(parts, widths, right)
+            click.echo(text if number else click.style(text, bold=True))
 
 
 def _fitted(widths: Sequence[int], room: int, right: Collection[int]) -> list[int]:
-    """The widths, the widest made narrower until all have room or none can give any more."""
+    """The widths, the widest made narrower until all have room or none can give any more.
+
+    The first column, by which a row is named, gives last.
+    """
     fitted = list(widths)
     while sum(fitted) + len(_GAP) * (len(fitted) - 1) > room:
-        widest = max((i for i in range(len(fitted)) if i not in right), key=lambda i: fitted[i], default=0)
-        if widest in right or fitted[widest] <= _NARROWEST_COLUMN:
+        giving = [i for i, one in enumerate(fitted) if i not in right and one > _NARROWEST_COLUMN]
+        if not giving:
             break
-        fitted[widest] -= 1
+        fitted[max(giving, key=lambda i: (i > 0, fitted[i]))] -= 1
     return fitted
 
 
