@@ -36,6 +36,7 @@ for _name in (*_OF_BOTH, "__ior__", "popitem", "setdefault", "update"):
 for _name in (*_OF_BOTH, "__iadd__", "__imul__", "append", "extend", "insert", "remove", "reverse", "sort"):
     setattr(FrozenList, _name, _refuse)
 
+_SCALARS = frozenset[type[Any]]((str, int, float, bool, type(None)))
 # Exact kinds: a subclass with methods of its own is no JSON value.
 _LISTS: frozenset[type[Any]] = frozenset[type[Any]]((list, tuple, FrozenList))
 _DICTS: frozenset[type[Any]] = frozenset[type[Any]]((dict, FrozenDict))
@@ -43,6 +44,8 @@ _DICTS: frozenset[type[Any]] = frozenset[type[Any]]((dict, FrozenDict))
 
 def frozen(value: Any) -> Any:
     """A deep copy of a JSON value in which nothing can be changed."""
+    if type(value) in _SCALARS:  # most are, and asking whether it is a Mapping takes ten times as long
+        return value
     if isinstance(value, Mapping):
         table = cast("Mapping[str, Any]", value)
         return FrozenDict({key: frozen(item) for key, item in table.items()})
