@@ -59,6 +59,15 @@ def test_explained_results_of_several_sources_say_their_place_in_each(told: Run)
     assert "a score compares those of one source" in outcome.err
 
 
+def test_a_workspace_that_is_misspelt_is_told_the_right_one(told: Run) -> None:
+    refused = told("search", "bridge", "--workspace", "defualt")
+    listed = told("sessions", "list", "--workspace", "defualt")
+
+    assert (refused.code, listed.code) == (1, 0)
+    assert refused.err == "talekeeper: the workspace 'defualt' has no sessions; did you mean 'default'?\n"
+    assert listed.err == "the workspace 'defualt' has no sessions; did you mean 'default'?\n"
+
+
 def test_turns_bound_what_is_found(told: Run) -> None:
     answer = told("search", "bridge", "--from", "2", "--json").json
 

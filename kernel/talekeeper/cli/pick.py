@@ -26,8 +26,7 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
     known = home.story.sessions(options.workspace)
     if not known:
         check_workspace(options.workspace)
-        cure = "talekeeper import FILE brings a conversation, talekeeper sessions new makes an empty one"
-        raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure)
+        raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure_of_no_sessions(home, options))
     if name is None:
         return known[0]
     for fits in (known_by_id, known_by_title, known_by_start):
@@ -40,6 +39,13 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
     check_name(name, "session")
     cure = _cure(name, [session.id for session in known], "talekeeper sessions list shows them")
     raise NotFound(f"there is no session {name!r}", where=options.workspace, cure=cure)
+
+
+def cure_of_no_sessions(home: Home, options: Common) -> str:
+    """What to do about a workspace without any: it may be another one's name misspelt."""
+    others = [workspace.id for workspace in home.story.workspaces() if workspace.id != options.workspace]
+    making = "talekeeper import FILE brings a conversation, talekeeper sessions new makes an empty one"
+    return _cure(options.workspace, others, making)
 
 
 def workspace_of(home: Home, name: str) -> Workspace:

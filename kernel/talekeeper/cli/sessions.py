@@ -13,7 +13,7 @@ from talekeeper.cli import screen
 from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import message_of, session_of, turns_of
+from talekeeper.cli.pick import cure_of_no_sessions, message_of, session_of, turns_of
 from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_message, tell
 from talekeeper.cli.session_names import names
 from talekeeper.cli.tree import COMMANDS as TREE
@@ -48,13 +48,14 @@ def list_sessions(options: Common, /) -> None:
     """List the sessions of the workspace, the one used last first."""
     with options.open() as home:
         found = home.story.sessions(options.workspace)
+        cure = "" if found else cure_of_no_sessions(home, options)
     if options.as_json:
         screen.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
     elif found:
         rows = [(one.id, one.title, f"{one.messages:,}", one.branches, minute(one.updated)) for one in found]
         screen.table(("session", "title", "messages", "branches", "used"), rows, right={2, 3})
     else:
-        screen.note(f"the workspace {options.workspace!r} has no sessions; talekeeper import FILE makes one")
+        screen.note(f"the workspace {options.workspace!r} has no sessions; {cure}")
 
 
 @group.command(epilog='Example:  talekeeper sessions new low-house --title "The Low House"')
