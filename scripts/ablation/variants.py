@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,7 +78,11 @@ def _snowball_alone(run: str) -> tuple[str, ...]:
 
 def _words_by(terms: Callable[[str], tuple[str, ...]]) -> dict[str, object]:
     """Both ways the tokeniser has to the terms of words: a run at a time, and all runs of a text."""
-    return {"word_terms": terms, "all_terms": lambda runs: [term for run in runs for term in terms(run)]}
+
+    def of_all(runs: Sequence[str]) -> list[str]:
+        return [term for run in runs for term in terms(run)]
+
+    return {"word_terms": terms, "all_terms": of_all}
 
 
 def _lower(text: str) -> str:

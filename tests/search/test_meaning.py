@@ -204,21 +204,26 @@ def test_an_index_that_is_not_to_be_trusted_asks_for_vectors_anew(
 
 
 def test_a_matrix_seen_before_stays_as_it_was_when_more_is_told(
-    db: Database, index: Index, part: int, message: Callable[..., Passage]
+    db: Database, index: Index, part: int, fill: Callable[..., list[int]], message: Callable[..., Passage]
 ) -> None:
+    fill(WORDS[:1], AXES[:1])
+    space = db.read(lambda tx: index.space(tx, SPACE)) or 0
     cache, seen = MatrixCache(1 << 20), list[tuple[Matrix, list[int], list[list[int]]]]()
 
-    for turn in range(40):
-        doc = db.write(lambda tx, i=turn: index.add(tx, part, message(f"w{i}", i)), name="add")
-        vector = {doc: (1.0, turn / 40)}
-        db.write(lambda tx, found=vector: index.put_vectors(tx, part, SPACE, found), name="put")
-        space = db.read(lambda tx: index.space(tx, SPACE)) or 0
-        matrix = db.read(lambda tx, number=space: cache.load(tx, part, number))
+    for turn in range(1, 40):
+        (doc,) = db.write(partial(_add, index=index, part=part, passages=[message("w", turn)]), name="add")
+        found = {doc: (1.0, turn / 40, 0.0)}
+        db.write(partial(index.put_vectors, part=part, fingerprint=SPACE, found=found), name="put")
+        matrix = db.read(partial(cache.load, part=part, space=space))
         seen.append((matrix, matrix.docs.tolist(), matrix.rows.tolist()))
 
     at_once = db.read(lambda tx: MatrixCache(0).load(tx, part, space))
     assert all((matrix.docs.tolist(), matrix.rows.tolist()) == (docs, rows) for matrix, docs, rows in seen)
-    assert (seen[-1][1], seen[-1][2]) == (at_once.docs.tolist(), at_once.rows.tolist())
+    assert seen[-1][1:] == (at_once.docs.tolist(), at_once.rows.tolist())
+
+
+def _add(tx: Tx, index: Index, part: int, passages: Sequence[Passage]) -> list[int]:
+    return [index.add(tx, part, passage) for passage in passages]
 
 
 def test_two_that_let_one_matrix_grow_do_not_meet() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Positions, Singles
+from talekeeper.search.arrays import Bools, Doubles, Positions, Singles
 from talekeeper.search.passage import Kind
 from talekeeper.search.scope import Scope, label_of
 from talekeeper.search.shortlist import Field
@@ -161,7 +161,9 @@ def _with_neighbours(cosine: Singles, tuning: Tuning) -> Singles:
     before, after = tuning.meant_before, tuning.meant_after
     mean = cosine.mean()
     padded = np.concatenate([np.full(len(before), mean, np.float32), cosine, np.full(len(after), mean, np.float32)])
-    return np.convolve(padded, np.array([*reversed(after), 1.0, *before], np.float32), "valid")
+    shares: Singles = np.array([*reversed(after), 1.0, *before], np.float32)
+    meant: Singles = np.convolve(padded, shares, "valid")
+    return meant
 
 
 def _alike(near: _Near, matrix: Matrix, looked: Positions, tuning: Tuning) -> Singles:
@@ -183,4 +185,5 @@ def _lengths(near: _Near, matrix: Matrix, middle: Positions, tuning: Tuning) -> 
         inside[inside] = near.has[at[inside]]
         total[inside] += np.float32(share) * matrix.single(near.row[at[inside]])
         weight[inside] += share
-    return np.maximum(np.sqrt(np.square(total).sum(axis=1)) / weight, _FLAT).astype(np.float32)
+    lengths: Doubles = np.sqrt(np.square(total).sum(axis=1)) / weight
+    return np.maximum(lengths, _FLAT).astype(np.float32)

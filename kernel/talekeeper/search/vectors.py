@@ -130,7 +130,7 @@ class Matrix:
 
     def single(self, rows: Positions) -> Singles:
         """The chosen vectors in single precision."""
-        return self.rows[rows] / np.float32(_ONE)
+        return self.rows[rows].astype(np.float32) / np.float32(_ONE)
 
 
 _NOTHING = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.int16))
