@@ -171,7 +171,8 @@ def _alike(near: _Near, matrix: Matrix, looked: Positions, tuning: Tuning) -> Si
     there = np.flatnonzero(near.has)
     usual = there[:: max(1, len(there) // _SAMPLE)]
     lengths = _lengths(near, matrix, np.concatenate([looked, usual]), tuning)
-    return lengths[: len(looked)] / lengths[len(looked) :].mean()
+    alike: Singles = lengths[: len(looked)] / lengths[len(looked) :].mean()
+    return alike
 
 
 def _lengths(near: _Near, matrix: Matrix, middle: Positions, tuning: Tuning) -> Singles:
