@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from talekeeper.search.columns import NAMES, Columns, Shelf, from_rows, pack, unpack
 
 
@@ -22,6 +23,32 @@ def test_a_blob_gives_the_columns_back() -> None:
 
     for name in NAMES:
         np.testing.assert_array_equal(getattr(again, name), getattr(columns, name))
+
+
+def test_what_all_passages_have_alike_is_written_once() -> None:
+    alike = [[7 + 3 * place, 7 + 3 * place, 0, place, place // 2, 0, 0, 20 + place, 5] for place in range(100)]
+
+    blob = pack(from_rows(alike))
+
+    assert len(blob) == 4 + 100 * (4 + 4 + 4 + 2) + 4 + 4 + 2 + 1
+    assert unpack(blob, 100).slot.tolist() == [row[1] for row in alike]
+    assert unpack(blob, 100).flags.tolist() == [5] * 100
+
+
+def test_a_blob_without_a_head_is_read() -> None:
+    columns = numbered(0, 1, 2)
+    blob = b"".join(getattr(columns, name).tobytes() for name in NAMES)
+
+    again = unpack(blob, 3)
+
+    for name in NAMES:
+        np.testing.assert_array_equal(getattr(again, name), getattr(columns, name))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4])
+def test_a_blob_of_other_rows_is_refused(n: int) -> None:
+    with pytest.raises(ValueError, match="are not"):
+        unpack(pack(numbered(0, 1, 2)), n)
 
 
 def test_a_shelf_grows_in_place_while_nobody_else_has_grown_it() -> None:

@@ -1,8 +1,13 @@
 """What filters and lengths need of every passage, as one array a column; a row is a passage's *position*.
 
 Positions run through a partition's segments and then its tail, in the order of passage numbers. A segment stores its
-columns as one blob: for each field below, in this order, n little-endian values. Four-byte fields come first, so that
-every array is aligned wherever the blob begins on a four-byte border.
+columns as one blob of little-endian numbers:
+
+    u32 2^31 + the sum of 2^i for each field i that is short · for each field below, in this order, its values
+
+A field has n values; a short one has a single value for all passages, but `slot` has none then and is `doc`. A story's
+messages take 15 bytes so in place of 29, or less. Four-byte fields come first, so that every array is aligned wherever
+the blob begins on a four-byte border. A blob that does not begin so has no short fields and no such head.
 """
 
 from __future__ import annotations
@@ -51,6 +56,8 @@ TYPES: dict[str, np.dtype[np.integer[Any]]] = {
     "flags": np.dtype("u1"),
 }
 NAMES = tuple(field.name for field in fields(Columns))
+_HEAD = 4
+_MARK = 1 << 31
 ROW_BYTES = sum(kind.itemsize for kind in TYPES.values())
 
 
@@ -61,19 +68,31 @@ def from_rows(rows: Sequence[Sequence[int]]) -> Columns:
 
 def pack(columns: Columns) -> bytes:
     """The blob of a segment."""
-    return b"".join(getattr(columns, name).astype(TYPES[name], copy=False).tobytes() for name in NAMES)
+    head = _MARK
+    values: list[bytes] = []
+    for place, name in enumerate(NAMES):
+        column: Column = getattr(columns, name).astype(TYPES[name], copy=False)
+        if len(column) and bool((column == (columns.doc if name == "slot" else column[0])).all()):
+            head |= 1 << place
+            column = column[: name != "slot"]
+        values.append(column.tobytes())
+    return b"".join([head.to_bytes(_HEAD, "little"), *values])
 
 
 def unpack(blob: bytes, n: int) -> Columns:
     """Views into `blob`, read-only; raises `ValueError` for a blob that was not packed from `n` rows."""
-    if len(blob) != n * ROW_BYTES:
+    head = int.from_bytes(blob[:_HEAD], "little")
+    start = _HEAD if head & _MARK else 0
+    short = [bool(start and head >> place & 1) for place in range(len(NAMES))]
+    counts = [(name != "slot") if is_short else n for name, is_short in zip(NAMES, short, strict=True)]
+    if len(blob) != start + sum(count * TYPES[name].itemsize for name, count in zip(NAMES, counts, strict=True)):
         raise ValueError(f"{len(blob)} bytes are not {n} rows")
-    arrays: list[Column] = []
-    start = 0
-    for name in NAMES:
-        arrays.append(np.frombuffer(blob, TYPES[name], n, start))
-        start += n * TYPES[name].itemsize
-    return Columns(*arrays)
+    arrays: dict[str, Column] = {}
+    for name, count, is_short in zip(NAMES, counts, short, strict=True):
+        values = np.frombuffer(blob, TYPES[name], count, start) if count else arrays["doc"]
+        arrays[name] = np.broadcast_to(values, n) if is_short else values
+        start += count * TYPES[name].itemsize
+    return Columns(**arrays)
 
 
 def check(columns: Columns, lo: int, hi: int) -> Columns:

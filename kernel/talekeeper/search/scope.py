@@ -137,7 +137,8 @@ def on_lineage(columns: Columns, upto: Mapping[int, int]) -> Bools:
         if branch < branches:
             limits[branch] = max(limits[branch], min(depth, _DEEPEST))
     if not highest:  # no look-up for each passage, which is half of what a scope costs
-        return columns.depth <= limits[0]
+        is_on: Bools = columns.depth <= limits[0]
+        return is_on
     # Branches above the highest asked for share the last limit, which nothing meets.
     return columns.depth <= limits.take(columns.branch, mode="clip")
 
