@@ -113,6 +113,13 @@ def test_forgetting_asks(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (outcome.code, outcome.err) == (1, "talekeeper: nothing was forgotten\n")
 
 
+def test_what_is_not_there_is_not_asked_about(told: Run) -> None:
+    outcome = told("data", "forget", "lorebook/entries", "brigde")
+
+    assert outcome.code == 1
+    assert outcome.err.startswith("talekeeper: lorebook/entries: there is no record 'brigde'; ")
+
+
 def test_workspace_records_need_no_session(tk: Run) -> None:
     tk("data", "add", "lorebook/rules", "--key", "one", "--body", "No running.")
 

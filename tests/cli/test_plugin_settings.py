@@ -96,7 +96,8 @@ def test_a_value_is_read_by_the_settings_type(tk: Run, weather: Path, key: str, 
         ("wind", "13", "it lies between 0 and 12"),
         ("warmth", "hot", "'hot' is not a number"),
         ("sky", "red", "it is one of grey, blue"),
-        ("snow", "on", "plugin 'weather' has no setting 'snow'"),
+        ("snow", "on", "plugin 'weather' has no setting 'snow'; talekeeper plugins settings weather lists them"),
+        ("wnid", "3", "plugin 'weather' has no setting 'wnid'; did you mean 'wind'?"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_with_the_reason(

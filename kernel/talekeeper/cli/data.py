@@ -209,6 +209,8 @@ def forget(options: Common, /, path: str, key: str, session: str | None, *, yes:
     """Blank every version of a record for good; only backups and exports still have it."""
     with options.open() as home:
         place = place_of(home, options, path, session)
+        if not home.story.records.history(place.namespace, place.scope, key):
+            raise _missing(path, key, withdrawn=False)
         if not yes:
             ask_once(f"Forget {key!r} of {path} for good?", "forgotten")
         count = home.story.records.forget(place.namespace, place.scope, key)

@@ -12,6 +12,7 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import PluginManifest
+from talekeeper.manifest.suggest import nearest
 
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
@@ -78,7 +79,8 @@ def _entry(declared: PluginManifest, key: str) -> Mapping[str, Any]:
     for entry in declared.contributes.get("settings", ()):
         if entry["key"] == key:
             return entry
-    cure = f"talekeeper plugins settings {declared.id} lists them"
+    near = nearest(key, [entry["key"] for entry in declared.contributes.get("settings", ())])
+    cure = f"did you mean {near!r}?" if near else f"talekeeper plugins settings {declared.id} lists them"
     raise NotFound(f"plugin {declared.id!r} has no setting {key!r}", cure=cure)
 
 
