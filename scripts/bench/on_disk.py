@@ -1,4 +1,4 @@
-"""Peers that keep files: tantivy and SQLite's FTS5."""
+"""Peers that keep files: tantivy and SQLite's FTS5; and SQLite alone, below which nothing in it can be."""
 
 from __future__ import annotations
 
@@ -184,6 +184,28 @@ class Fts5:
         for number, words in entries:
             self._db.execute("INSERT INTO f (rowid, terms) VALUES (?, ?)", (number, _joined(words)))
         self._db.execute("COMMIT")
+
+
+class OneRow:
+    """SQLite writing a text as one row of one table: what any transaction costs before there is an index."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = "SQLite, one row"
+        self._db = sqlite3.connect(folder / "row.sqlite", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = OFF")
+        self._db.execute("CREATE TABLE IF NOT EXISTS passage (number INTEGER PRIMARY KEY, text TEXT)")
+
+    def add(self, passages: Sequence[Passage]) -> None:
+        """One transaction; nothing is cut into terms and nothing can be found."""
+        self._db.execute("BEGIN IMMEDIATE")
+        for one in passages:
+            self._db.execute("INSERT INTO passage (number, text) VALUES (?, ?)", (one.number, one.text))
+        self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._db.close()
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from bench.corpus import SESSION, Corpus, Passage, questions
 from bench.engine import Counted, Engine, Scope
 from bench.in_memory import Bm25s, Bm25sNumba, RankBm25
 from bench.measuring import Call, Figure, Samples, clock, in_turn
-from bench.on_disk import Fts5, Tantivy, TantivyCounting
+from bench.on_disk import Fts5, OneRow, Tantivy, TantivyCounting
 from bench.ours import Ours
 
 TERMS = (3, 8, 25)
@@ -110,7 +110,9 @@ class Run:
         new = self._corpus.passages(self._corpus.size, self._corpus.size + 20 * _CHANGES)
         queries = questions(self._corpus, 8, _CHANGES)
         one_each = [next(new) for _ in range(_CHANGES)]
-        yield "add one", in_turn([_adding(adders, [one]) for one in one_each], 1)
+        row = OneRow(self._folder)
+        yield "add one", in_turn([_adding([*adders, row], [one]) for one in one_each], 1)
+        row.close()
         safe: list[Engine] = [Ours(self._folder, "talekeeper, fsync", synchronous="FULL")]
         yield "add one", in_turn([_adding(safe, [next(new)]) for _ in range(_CHANGES)], 1)
         then = [_adding_then_asking(adders, next(new), query) for query in queries]
@@ -127,7 +129,7 @@ def _calls(engines: Sequence[Asked], queries: Sequence[str], scope: Scope | None
     return [{one.name: partial(one.search, query, scope, _DEPTH) for one in engines} for query in queries]
 
 
-def _adding(engines: Sequence[Engine], passages: Sequence[Passage]) -> dict[str, Call]:
+def _adding(engines: Sequence[Engine | OneRow], passages: Sequence[Passage]) -> dict[str, Call]:
     return {engine.name: partial(engine.add, passages) for engine in engines}
 
 
