@@ -81,4 +81,6 @@ def plot(results: Sequence[Result], path: Path) -> None:
 
 def _engines(figures: Iterable[Figure]) -> list[str]:
     names = dict.fromkeys(one.engine for one in figures)
-    return [name for name in names if name not in {"talekeeper, nothing cached", "talekeeper, fsync", "SQLite, one row"}]
+    return [
+        name for name in names if name not in {"talekeeper, nothing cached", "talekeeper, fsync", "SQLite, one row"}
+    ]
