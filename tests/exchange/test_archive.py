@@ -235,12 +235,12 @@ def test_a_dry_run_writes_nothing(make_story: MakeStory, restore: Restore) -> No
 
 
 def test_an_archive_of_a_later_version_is_refused(make_story: MakeStory, story: Story, restore: Restore) -> None:
-    head = {ARCHIVE: "archive", "version": 2, "workspace": "default", "written": ""}
+    head = {ARCHIVE: "archive", "version": 3, "workspace": "default", "written": ""}
     text = json.dumps({**head, "hash": Chain().add(head)})
 
     report = restore(story, text)
 
-    assert str(report.error).startswith("x.jsonl:1: the archive is of version 2, this Talekeeper reads version 1")
+    assert str(report.error).startswith("x.jsonl:1: the archive is of version 3, this Talekeeper reads versions 1 to 2")
 
 
 def test_an_archive_is_known_by_its_first_line(story: Story) -> None:

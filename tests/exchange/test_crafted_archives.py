@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.exchange import Options, Report, Source, restore_archive, write_archive
-from talekeeper.exchange.archive import TABLES, Chain
+from talekeeper.exchange.archive import TABLES, VERSION, Chain, added
 from talekeeper.exchange.lines import is_object
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace, SearchTable
@@ -165,6 +165,37 @@ def changed(lines: Lines, way: tuple[Any, ...], value: object) -> Lines:
         at = at[step]
     at[way[-1]] = value
     return copy
+
+
+def test_an_archive_of_version_1_has_its_later_columns_filled_in(story: Story, good: Lines, restore: Restore) -> None:
+    def without(line: dict[str, Any]) -> dict[str, Any]:
+        row = line.get("row", {})
+        late = added(str(line.get("table")), row)
+        return {**line, "row": {name: row[name] for name in row if name not in late}} if row else line
+
+    first = [without(line) for line in changed(good, (0, "version"), 1)]
+    whole = [{**line, "row": {**line["row"], **added(line["table"], line["row"])}} for line in first if "row" in line]
+
+    report = restore(first)
+
+    assert report.error is None
+    assert stored(story) == told(whole)
+
+
+def test_a_row_of_the_present_version_lacks_nothing(good: Lines, restore: Restore) -> None:
+    lines: Lines = json.loads(json.dumps(good))
+    row = next(line["row"] for line in lines if line.get("table") == "usage")
+    del row["currency"]
+
+    report = restore(lines)
+
+    assert "has not the columns of table 'usage': currency" in str(report.error)
+
+
+def test_columns_come_and_go_with_the_version_alone() -> None:
+    count = sum(len(table.columns) for table in TABLES.values())
+
+    assert (VERSION, count) == (2, 148)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

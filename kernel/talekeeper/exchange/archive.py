@@ -1,6 +1,6 @@
 """A workspace or some of its sessions as JSON Lines: what the lines are, and the hash that chains them.
 
-    {"talekeeper": "archive", "version": 1, "workspace": …, "written": …, "hash": …}
+    {"talekeeper": "archive", "version": 2, "workspace": …, "written": …, "hash": …}
     {"table": "session", "row": {…}, "hash": …}          a row of the store; those of a session follow its own
     {"end": {"sessions": 2, "lines": 312}, "hash": …}
 
@@ -38,7 +38,8 @@ from talekeeper.exchange.columns import (
 
 ARCHIVE_KEY = "talekeeper"
 """The key that only the first line of an archive has."""
-VERSION = 1
+VERSION = 2
+"""Of the archives that are written. Those of version 1 are read too: their rows may lack what `added` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,16 @@ OF_BOTH = (
 
 IN_ORDER = {table.name: place for place, table in enumerate((*OF_WORKSPACE, SESSION, *OF_SESSION, *OF_BOTH))}
 """Where a table stands among those of its workspace or session; within a table, rows ascend by `key`."""
+
+
+def added(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What columns that came after version 1 hold for a row from before them, as a migration of the store has it."""
+    if table == "usage":
+        return {"cost": None, "currency": ""}
+    if table == "job":
+        return {"covered_branch": None if row.get("covered_end") is None else row.get("branch")}
+    return {}
+
 
 TABLES = {table.name: table for table in (*OF_WORKSPACE, SESSION, *OF_SESSION, *OF_BOTH)}
 """Every table that an archive may hold."""

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from talekeeper.errors import ParameterError
-from talekeeper.exchange.archive import ARCHIVE_KEY, IN_ORDER, OF_WORKSPACE, SESSION, TABLES, VERSION, Chain, Table
+from talekeeper.exchange.archive import (
+    ARCHIVE_KEY,
+    IN_ORDER,
+    OF_WORKSPACE,
+    SESSION,
+    TABLES,
+    VERSION,
+    Chain,
+    Table,
+    added,
+)
 from talekeeper.exchange.lines import Line, Source, is_object
 from talekeeper.story.names import check_workspace
 
@@ -46,8 +56,9 @@ def unpack(source: Source, progress: Callable[[int], None]) -> Archive:
     head = first[1]
     if head.get(ARCHIVE_KEY) != "archive" or not isinstance(head.get("workspace"), str):
         source.fail(1, "this is no archive of Talekeeper", CURE)
-    if head.get("version") != VERSION or isinstance(head["version"], bool):
-        what = f"the archive is of version {head.get('version')}, this Talekeeper reads version {VERSION}"
+    version: object = head.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
+        what = f"the archive is of version {version}, this Talekeeper reads versions 1 to {VERSION}"
         source.fail(1, what, "import it with the Talekeeper that wrote it, or a newer one")
     if head.keys() != _HEAD or not isinstance(head["written"], str):
         source.fail(1, "the first line has other keys than an archive's", CURE)
@@ -55,7 +66,7 @@ def unpack(source: Source, progress: Callable[[int], None]) -> Archive:
         workspace = check_workspace(head["workspace"])
     except ParameterError as fault:
         source.fail(1, f"{fault.where}: {fault.what}", CURE)
-    return Archive(workspace, _rows(source, lines))
+    return Archive(workspace, _rows(source, lines, version))
 
 
 def _chained(source: Source, progress: Callable[[int], None]) -> Iterator[tuple[Line, dict[str, Any]]]:
@@ -77,25 +88,27 @@ def _chained(source: Source, progress: Callable[[int], None]) -> Iterator[tuple[
         source.fail(line.number, "the archive is cut off: its last line is missing", CURE)
 
 
-def _rows(source: Source, lines: Iterator[tuple[Line, dict[str, Any]]]) -> Iterator[Row]:
+def _rows(source: Source, lines: Iterator[tuple[Line, dict[str, Any]]], version: int) -> Iterator[Row]:
     sessions, last, read = 0, _Place(source), 1
     for line, value in lines:
         if "end" in value:
             if value != {"end": {"sessions": sessions, "lines": read}}:
                 source.fail(line.number, "the last line counts other lines than there are", CURE)
             continue
-        row = _row(source, line, value)
+        row = _row(source, line, value, version)
         last.follow(row)
         sessions += row.table is SESSION
         read += 1
         yield row
 
 
-def _row(source: Source, line: Line, value: dict[str, Any]) -> Row:
+def _row(source: Source, line: Line, value: dict[str, Any], version: int) -> Row:
     table = TABLES.get(str(value.get("table")))
     values = value.get("row")
     if table is None or not is_object(values) or value.keys() != {"table", "row"}:
         source.fail(line.number, "the line is no row of a table that archives hold", CURE)
+    if version < VERSION:
+        values = {**added(table.name, values), **values}
     if values.keys() != set(table.columns):
         odd = ", ".join(sorted(values.keys() ^ set(table.columns))[:5])
         source.fail(line.number, f"the row has not the columns of table {table.name!r}: {odd}", CURE)
