@@ -130,6 +130,9 @@ def zipped(folder: Path, place: Path) -> Path:
     with zipfile.ZipFile(wheel, "w") as archive:
         for file in sorted(it for it in folder.rglob("*") if it.is_file()):
             archive.write(file, file.relative_to(folder).as_posix())
+        for name in ("RECORD", "WHEEL"):
+            if not (info / name).exists():
+                archive.writestr(f"{info.name}/{name}", "")
     return wheel
 
 

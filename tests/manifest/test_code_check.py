@@ -270,6 +270,26 @@ def test_the_code_of_a_wheel_is_run_from_the_wheel(
     assert [it.code for it in result.diagnostics] == ["TK505"]
 
 
+def test_a_damaged_file_that_only_the_code_needs_is_a_finding(
+    dice: Path, told: Told, tmp_path: Path, wheel_of: Callable[[Path], Path]
+) -> None:
+    told(CODE + "MARK = 'original'\n")
+    build = tmp_path / "build"
+    info = build / "dice-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    dice.rename(build / "dice")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice\nVersion: 0.1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[talekeeper.plugins]\ndice = dice\n", encoding="utf-8")
+    wheel = wheel_of(build)
+    wheel.write_bytes(wheel.read_bytes().replace(b"'original'", b"'changed!'"))
+
+    result = with_code(report(str(wheel)))
+
+    assert [(it.code, it.message) for it in result.diagnostics] == [
+        ("TK406", 'the wheel is refused: "dice/code.py" is damaged or encrypted')
+    ]
+
+
 def test_no_code_is_run_unless_asked(dice: Path, validate: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     (dice / "code.py").write_text(f"open({str(dice / 'ran')!r}, 'w').close()\n{CODE}", encoding="utf-8")
 

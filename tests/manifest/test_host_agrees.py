@@ -61,3 +61,35 @@ def test_code_that_the_checker_refuses_fails_in_a_host(code: str, tmp_path: Path
             with pytest.raises(TalekeeperError) as caught:
                 host.add(folder)
             assert not isinstance(caught.value, ManifestError)
+
+
+ANNOUNCES = '[project]\nname = "p"\nversion = "1"\n[project.entry-points."talekeeper.plugins"]\n'
+PROJECTS = {
+    "none": None,
+    "tools alone": "[tool.ruff]\n",
+    "cut off": "[project",
+    "says later": '[project]\nname = "p"\ndynamic = ["entry-points"]\n',
+    "announced": f'{ANNOUNCES}lore = "{{package}}"\n',
+    "announced otherwise": f'{ANNOUNCES}other = "{{package}}"\n',
+}
+
+
+@pytest.mark.parametrize("text", PROJECTS.values(), ids=PROJECTS)
+@pytest.mark.parametrize("place", ["", "{package}", "src/{package}"], ids=["bare", "flat", "src"])
+@pytest.mark.parametrize("package", ["lore", "lore_pack"])
+@pytest.mark.parametrize("top", ["lore", "other"])
+def test_both_know_a_plugin_by_the_same_names(
+    tmp_path: Path, top: str, package: str, place: str, text: str | None
+) -> None:
+    project = tmp_path / top
+    root = project / place.format(package=package)
+    shutil.copytree(HERE / "good" / "minimal", root)
+    manifest = root / "plugin.toml"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace('id = "minimal"', 'id = "lore"'), encoding="utf-8")
+    if text is not None:
+        (project / "pyproject.toml").write_text(text.format(package=package), encoding="utf-8")
+
+    for given in (project, root):
+        errors = [it.code for it in report(str(given)).diagnostics if it.severity == "error"]
+        (plugin,) = survey(discover(home=None, paths=[given], entries=tuple))
+        assert (plugin.state is State.VALID) == (not errors), (given, errors, plugin.reason)

@@ -59,6 +59,17 @@ def test_a_plugin_folder_carries_its_id(write: Write, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("inner", ["lore_plugin", "src/lore_plugin"])
+def test_a_package_alone_in_a_folder_may_carry_its_name(write: Write, tmp_path: Path, inner: str) -> None:
+    package = write(tmp_path / "lore" / inner)
+
+    alone = [*told(tmp_path / "lore"), *told(package), *told(package / "plugin.toml")]
+    write(tmp_path / "lore" / "another")
+
+    assert alone == []
+    assert told(package) == ["TK408 plugin.toml"]
+
+
+@pytest.mark.parametrize("inner", ["lore_plugin", "src/lore_plugin"])
 def test_an_announced_package_is_known_by_its_entry_point(write: Write, tmp_path: Path, inner: str) -> None:
     root = project(tmp_path / "project")
     package = write(root / inner)
@@ -195,6 +206,8 @@ def test_an_installed_distribution_is_found_by_its_name_in_any_spelling(
         ("lore = lore_plugin_x", "0.1.0", ["TK405"]),
         ("lore = lore_plugin.inner", "0.1.0", ["TK405"]),
         ("lore = lore_plugin.empty", "0.1.0", ["TK401"]),
+        ("lore = lore_plugin.", "0.1.0", ["TK405"]),
+        ("lore = lore_plugin./", "0.1.0", ["TK405"]),
         ("lore = lore_plugin", "0.1.1", ["TK407"]),
         ("lore = lore_plugin", "0.1.0.0", []),
     ],
@@ -244,7 +257,11 @@ def _archive(path: Path, members: dict[str, bytes], mode: int = 0) -> Path:
     return path
 
 
-INFO = {"lore-1.dist-info/METADATA": b"Name: lore\nVersion: 1\n"}
+INFO = {
+    "lore-1.dist-info/METADATA": b"Name: lore\nVersion: 1\n",
+    "lore-1.dist-info/RECORD": b"",
+    "lore-1.dist-info/WHEEL": b"Wheel-Version: 1.0\n",
+}
 
 
 @pytest.mark.parametrize(
@@ -256,8 +273,10 @@ INFO = {"lore-1.dist-info/METADATA": b"Name: lore\nVersion: 1\n"}
         ({"a.py": b"/etc/passwd", **INFO}, 0o120777, "symbolic link"),
         ({"a.py": b""}, 0, "0 .dist-info folders"),
         ({**INFO, "other-1.dist-info/METADATA": b""}, 0, "2 .dist-info folders"),
+        ({"a.py": b"", "a.py/b.py": b"", **INFO}, 0, '"a.py/b.py" lies in what is a file'),
+        *(({name: INFO[name] for name in INFO if name != it}, 0, f"it has no {it}, without which") for it in INFO),
     ],
-    ids=["parent", "absolute", "backslash", "link", "no-info", "two-infos"],
+    ids=["parent", "absolute", "backslash", "link", "no-info", "two-infos", "file-and-folder", *INFO],
 )
 def test_a_wheel_that_cannot_be_trusted_is_refused(
     tmp_path: Path, members: dict[str, bytes], mode: int, says: str

@@ -82,6 +82,28 @@ def test_an_entry_point_that_leads_nowhere_is_told(site: Path, value: str) -> No
     assert "entry point 'lore' names" in found.fault
 
 
+@pytest.mark.parametrize("value", ["lore_pack.", "lore_pack..", "lore_pack.in-ner", "lore-pack", "lore_pack.{place}"])
+def test_an_entry_point_is_dotted_words_and_no_path(site: Path, make_plugin: MakePlugin, value: str) -> None:
+    make_plugin("in-ner", folder=site / "lore_pack")
+    make_plugin("lore-pack", folder=site)
+    elsewhere = make_plugin("elsewhere")
+
+    (found,) = discover(home=None, entries=lambda: [_entry("lore", value.format(place=elsewhere), "lore-pack")])
+
+    assert found.root is None
+    assert "is no importable package" in found.fault
+
+
+def test_a_path_into_a_project_is_known_by_what_the_project_announces(make_plugin: MakePlugin, tmp_path: Path) -> None:
+    root = make_plugin("lore", folder=tmp_path / "project")
+    announced = '[project.entry-points."talekeeper.plugins"]\nother = "lore"\n'
+    (tmp_path / "project" / "pyproject.toml").write_text(announced)
+
+    (found,) = discover(home=None, paths=[root], entries=_none)
+
+    assert found.names == ("other",)
+
+
 def test_a_project_folder_leads_to_the_package_its_pyproject_announces(make_plugin: MakePlugin, tmp_path: Path) -> None:
     project = tmp_path / "lore-project"
     make_plugin("lore_pack", folder=project / "src")
@@ -98,7 +120,7 @@ def test_a_project_folder_with_one_package_needs_no_pyproject(make_plugin: MakeP
 
     (found,) = discover(home=None, folders=[tmp_path / "all"], entries=_none)
 
-    assert (found.names, found.package) == (("lore",), "lore_pack")
+    assert (found.names, found.package) == (("lore", "lore_pack"), "lore_pack")
 
 
 @pytest.mark.parametrize("text", ["not toml [", "[project]\nentry-points = 3\n", "[project.entry-points]\nx = 1\n"])

@@ -29,4 +29,4 @@ def test_the_package_is_found_whatever_the_project_file_holds(tmp_path: Path, te
     found = project(tmp_path / "folder")
 
     assert found is not None
-    assert (found.name, found.package, found.root) == (name, "lore_package", package)
+    assert (found.names[0], found.package, found.root) == (name, "lore_package", package)

@@ -19,9 +19,10 @@ from typing import Any
 
 from talekeeper.manifest.codes import BY_ID
 from talekeeper.manifest.codes import code as codes
+from talekeeper.manifest.codes.packaging import BAD_WHEEL
 from talekeeper.manifest.diagnostic import Code, Finding, located
 from talekeeper.manifest.outcome import Examined, Report
-from talekeeper.manifest.wheel import Wheel
+from talekeeper.manifest.wheel import Wheel, WheelRefused
 from talekeeper.manifest.wording import visible
 
 SECONDS = 30.0
@@ -38,11 +39,19 @@ def _looked_into(report: Report, one: Examined) -> Examined:
     if manifest is None or manifest.module is None:
         return one
     with tempfile.TemporaryDirectory(prefix="validate-plugin-") as place:
-        root = one.root or _unpacked(Path(report.target), one, Path(place))
-        findings = [_finding(it) for it in _asked(one, root, Path(place) / "findings.json")]
+        findings = _findings(Path(report.target), one, Path(place))
     diagnostics = [*one.checked.diagnostics, *located(findings, one.file, one.checked.places)]
     diagnostics.sort(key=lambda it: (it.line, it.column, it.code, it.message))
     return one._replace(checked=one.checked.judged(diagnostics))
+
+
+def _findings(target: Path, one: Examined, place: Path) -> list[Finding]:
+    try:
+        root = one.root or _unpacked(target, one, place)
+    except WheelRefused as refusal:
+        # Of a wheel only the files that the manifest names have been read until now.
+        return [Finding(BAD_WHEEL, ("plugin", "module"), f"the wheel is refused: {refusal}")]
+    return [_finding(it) for it in _asked(one, root, place / "findings.json")]
 
 
 def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:

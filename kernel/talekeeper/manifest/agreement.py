@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from talekeeper.manifest.codes import packaging as codes
@@ -15,12 +15,13 @@ class Expected(NamedTuple):
     """What a manifest should agree with, as far as it is known.
 
     `announced`: the names of its entry points, of which the id must be one; `version`: its distribution's; `folder`:
-    the name of its folder, where that is all it is found by.
+    the name of its folder, where that is all it is found by, and `around` that of a folder which holds nothing else.
     """
 
     announced: tuple[str, ...] = ()
     version: str = ""
     folder: str = ""
+    around: Callable[[], str] = str
 
 
 NOTHING = Expected()
@@ -33,7 +34,7 @@ def agrees(plugin: Table, expected: Expected) -> Iterator[Finding]:
         names = listed([quoted(it) for it in expected.announced], "or")
         message = f"id is {quoted(name)}, but the plugin is announced as {names}"
         yield Finding(codes.ENTRY_POINT_NAME, plugin.at("id"), message)
-    if name and expected.folder and name != expected.folder:
+    if name and expected.folder and name != expected.folder and name != expected.around():
         message = f"id is {quoted(name)}, but the folder is called {quoted(expected.folder)}"
         yield Finding(codes.FOLDER_NAME, plugin.at("id"), message)
     version = plugin.text("version")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -12,6 +11,7 @@ from talekeeper.manifest.announced import announced
 from talekeeper.manifest.check import FILE_NAME, examine
 from talekeeper.manifest.codes import packaging as codes
 from talekeeper.manifest.company import in_company
+from talekeeper.manifest.importable import folder_of, is_package_name
 from talekeeper.manifest.outcome import Examined, about
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.project import GROUP
@@ -61,7 +61,7 @@ def _announced(
                 f"the entry point {quoted(entry.name)} says {quoted(entry.value)}; {quoted(attribute)} means nothing"
             )
             yield about(codes.ENTRY_POINT_VALUE, shown, message)
-        opened = open_package(package) if all(part.isidentifier() for part in package.split(".")) else None
+        opened = open_package(package)
         if opened is None:
             message = f"the entry point {quoted(entry.name)} announces {quoted(package)}, and there is no such package"
             yield about(codes.NO_PACKAGE, shown, message)
@@ -82,20 +82,11 @@ def _manifest(opened: Opened, package: str, shown: str, expected: Expected, leve
 
 def _in_wheel(opened: Wheel, package: str) -> Opened | None:
     folder = package.replace(".", "/")
-    if any(name.startswith(f"{folder}/") for name in opened.files_within):
+    if is_package_name(package) and any(name.startswith(f"{folder}/") for name in opened.files_within):
         return WheelPackage(opened, folder), None
     return None
 
 
 def _importable(package: str) -> Opened | None:
-    """The package's folder. Only the top-level name is looked up: asking for more would run it."""
-    top, *inner = package.split(".")
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError, AttributeError):
-        # ValueError: a module of that name is loaded and has no spec, as __main__ has none.
-        return None
-    folders = [Path(it).joinpath(*inner) for it in (spec.submodule_search_locations or ())] if spec else []
-    best = next((it for it in folders if (it / FILE_NAME).is_file()), None)
-    root = best or next((it for it in folders if it.is_dir()), None)
+    root = folder_of(package)
     return (Folder(root), root) if root else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import tomli
 
+from talekeeper.manifest.check import FILE_NAME
 from talekeeper.manifest.package import matches
 from talekeeper.manifest.table import Table, is_array, is_table
 
@@ -55,6 +56,12 @@ def project_around(package: Path) -> Project | None:
     return next((found for found in map(project_at, folders) if found), None)
 
 
+def lone_package(folder: Path) -> Path | None:
+    """The only package with a manifest in a folder or its `src`, which needs no `pyproject.toml` to be found."""
+    found = [path.parent for pattern in ("*", "src/*") for path in folder.glob(f"{pattern}/{FILE_NAME}")]
+    return found[0] if len(found) == 1 and found[0].name.isidentifier() else None
+
+
 def ends_with(package: Path, value: str) -> bool:
     """Whether an entry point's value names the package in this folder."""
     parts = tuple(value.partition(":")[0].strip().split("."))
@@ -69,8 +76,8 @@ def keeps_manifest(project: Project, package: Path) -> bool:
         return _setuptools_keeps(project, package)
     hatch = table.table("tool").table("hatch").table("build")
     excluded = [*hatch.texts("exclude"), *hatch.table("targets").table("wheel").texts("exclude")]
-    place = (package / "plugin.toml").relative_to(project.root).as_posix()
-    return not any(matches(place, it.lstrip("/")) or matches("plugin.toml", it) for _, it in excluded)
+    place = (package / FILE_NAME).relative_to(project.root).as_posix()
+    return not any(matches(place, it.lstrip("/")) or matches(FILE_NAME, it) for _, it in excluded)
 
 
 def _setuptools_keeps(project: Project, package: Path) -> bool:
@@ -80,7 +87,7 @@ def _setuptools_keeps(project: Project, package: Path) -> bool:
         return True
     data = table.table("tool").table("setuptools").table("package-data").raw
     patterns = [it for key in ("*", "", package.name) for it in _texts(data.get(key))]
-    return any(matches("plugin.toml", it) for it in patterns) or _in_manifest_file(project.root / "MANIFEST.in")
+    return any(matches(FILE_NAME, it) for it in patterns) or _in_manifest_file(project.root / "MANIFEST.in")
 
 
 def _in_manifest_file(path: Path) -> bool:
@@ -88,7 +95,7 @@ def _in_manifest_file(path: Path) -> bool:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return False
-    return any(line.startswith("graft") or "plugin.toml" in line or "*.toml" in line for line in lines)
+    return any(line.startswith("graft") or FILE_NAME in line or "*.toml" in line for line in lines)
 
 
 def _texts(value: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from talekeeper.manifest.agreement import Expected
@@ -13,7 +14,15 @@ from talekeeper.manifest.codes.file import UNREADABLE
 from talekeeper.manifest.company import in_company
 from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.outcome import Examined, Report, about, unreadable
-from talekeeper.manifest.project import GROUP, Project, ends_with, keeps_manifest, project_around, project_at
+from talekeeper.manifest.project import (
+    GROUP,
+    Project,
+    ends_with,
+    keeps_manifest,
+    lone_package,
+    project_around,
+    project_at,
+)
 from talekeeper.manifest.wording import quoted
 
 _DEPTH = 4
@@ -108,11 +117,17 @@ def _manifest(shown: str, path: Path, level: int) -> Iterator[Examined]:
     near = project is not None and root.parent in (project.root, project.root / "src") and project.is_installable
     expected = Expected(announced=tuple(names))
     if path.name == FILE_NAME and not names and not near:
-        expected = Expected(folder=root.name)
+        expected = Expected(folder=root.name, around=partial(_holder, root))
     package = root.name if root.name.isidentifier() else ""
     yield Examined(shown, check_file(path, expected=expected, shown=shown, level=level), root, package)
     if project and (names or near):
         yield from _packed(project, root, announced=bool(names))
+
+
+def _holder(root: Path) -> str:
+    """The name of the folder that a package lies in by itself, by which a host finds the plugin; else nothing."""
+    holder = root.parent.parent if root.parent.name == "src" else root.parent
+    return holder.name if lone_package(holder) == root else ""
 
 
 def _packed(project: Project, package: Path, *, announced: bool) -> Iterator[Examined]:

@@ -8,16 +8,17 @@ import zlib
 from collections import Counter
 from contextlib import ExitStack
 from importlib.metadata import Distribution
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from talekeeper.manifest.package import PathRefused, matches, refuse_unsafe
-from talekeeper.manifest.wording import quoted
+from talekeeper.manifest.wording import quoted, visible
 
 # What zipfile and zlib raise for bytes that somebody or something changed.
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error)
 _PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 20_000
 LARGEST_MEMBER = 64 * 1024 * 1024
+_INSTALLERS_READ = ("METADATA", "RECORD", "WHEEL")
 
 
 class WheelRefused(Exception):
@@ -55,11 +56,19 @@ class Wheel(Distribution):
             raise WheelRefused(f"{quoted(name)} is damaged or encrypted") from None
 
     def unpack(self, folder: Path) -> None:
-        """Writes all files below an empty folder. Names have been checked, so none leads out of it."""
+        """Writes all files below an empty folder. Names have been checked, so none leads out of it.
+
+        Raises WheelRefused for a member that is damaged, or that the system does not write.
+        """
         for name in self.files_within:
+            content = self.read(name, LARGEST_MEMBER)
             target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(self.read(name, LARGEST_MEMBER))
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+            except OSError as error:
+                reason = (error.strerror or "the system refuses").lower()
+                raise WheelRefused(f"{quoted(name)} cannot be unpacked: {reason}") from None
 
     def read_text(self, filename: str) -> str | None:
         """A file of the `.dist-info` folder, None when it is absent; what `Distribution` builds everything on."""
@@ -123,6 +132,10 @@ def _checked_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     twice = [name for name, count in Counter(it.filename for it in members).items() if count > 1]
     if twice:
         raise WheelRefused(f"{quoted(twice[0])} is in it twice")
+    names = {it.filename for it in members}
+    both = next((name for name in names if not names.isdisjoint(map(str, PurePosixPath(name).parents))), None)
+    if both:
+        raise WheelRefused(f"{quoted(both)} lies in what is a file")
     return {it.filename: it for it in members}
 
 
@@ -134,4 +147,8 @@ def _info_folder(members: dict[str, zipfile.ZipInfo]) -> str:
     folders = {name.split("/")[0] for name in members if name.split("/")[0].endswith(".dist-info")}
     if len(folders) != 1:
         raise WheelRefused(f"it has {len(folders)} .dist-info folders, expected one")
-    return folders.pop()
+    info = folders.pop()
+    lacking = next((it for it in _INSTALLERS_READ if f"{info}/{it}" not in members), None)
+    if lacking:
+        raise WheelRefused(f"it has no {visible(info)}/{lacking}, without which nothing installs it")
+    return info

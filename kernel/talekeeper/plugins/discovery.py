@@ -6,13 +6,13 @@ top-level package is looked up: asking for a submodule would run the package.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from talekeeper.manifest.announced import installed
+from talekeeper.manifest.importable import folder_of
 from talekeeper.manifest.suggest import SAME, nearest
 from talekeeper.plugins.found import Found, Origin
 from talekeeper.plugins.project import MANIFEST, project
@@ -48,25 +48,12 @@ def _from_entry_point(entry: EntryPoint) -> Found:
     distribution = entry.dist.name if entry.dist is not None else "?"
     origin = Origin.BUNDLED if distribution == _OWN_DISTRIBUTION else Origin.INSTALLED
     package = entry.value.partition(":")[0].strip()
-    root = _package_folder(package)
-    if root is None:
+    root = folder_of(package)
+    if root is None or not (root / MANIFEST).is_file():
         fault = f"entry point {entry.name!r} names {package!r}, which is no importable package with a {MANIFEST} in it"
         return Found((entry.name,), origin, f"distribution {distribution}", fault=fault)
+    root = root.resolve()
     return Found((entry.name,), origin, str(root), root, package)
-
-
-def _package_folder(package: str) -> Path | None:
-    top, *inner = package.split(".")
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError, AttributeError):
-        # ValueError: a loaded module of that name has no spec, as __main__ has none.
-        return None
-    for location in (spec.submodule_search_locations or ()) if spec else ():
-        folder = Path(location).joinpath(*inner)
-        if (folder / MANIFEST).is_file():
-            return folder.resolve()
-    return None
 
 
 def _from_folder(folder: Path, origin: Origin) -> Iterator[Found]:
@@ -114,21 +101,24 @@ def _from_path(path: Path) -> Found:
     found = _in_folder(folder, Origin.PATH)
     around = project(folder.parents[1] if folder.parent.name == "src" else folder.parent)
     if found.package is None and around is not None and around.root == folder:
-        return Found((*found.names, around.name), Origin.PATH, found.place, folder, around.package)
+        # Its own name is the better one to show, where it counts.
+        own = tuple(name for name in found.names if name in around.names)
+        names = tuple(dict.fromkeys((*own, *around.names)))
+        return Found(names, Origin.PATH, found.place, folder, around.package)
     return found
 
 
 def _in_folder(folder: Path, origin: Origin) -> Found:
     """The plugin of a folder: the package itself, or the one of a project."""
     inside = None if (folder / MANIFEST).is_file() else project(folder)
-    name, root, package = (inside.name, inside.root, inside.package) if inside else (folder.name, folder, None)
+    names, root, package = (inside.names, inside.root, inside.package) if inside else ((folder.name,), folder, None)
     danger = unsafe(folder, root)
     if danger:
-        return Found((name,), origin, str(root), fault=danger, unsafe=True)
+        return Found(names, origin, str(root), fault=danger, unsafe=True)
     if inside is None and not (folder / MANIFEST).is_file():
         fault = f"{folder} holds neither a {MANIFEST} nor one package with a {MANIFEST}"
-        return Found((name,), origin, str(folder), fault=fault)
-    return Found((name,), origin, str(root), root, package)
+        return Found(names, origin, str(folder), fault=fault)
+    return Found(names, origin, str(root), root, package)
 
 
 def _without_repeats(found: Iterable[Found]) -> Iterator[Found]:

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from talekeeper.manifest.check import FILE_NAME as MANIFEST
-from talekeeper.manifest.project import GROUP, project_at
+from talekeeper.manifest.project import GROUP, lone_package, project_at
 
 __all__ = ["GROUP", "MANIFEST", "Project", "project"]
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`name` is the entry point's, or the folder's where no pyproject.toml announces one; `root` the package."""
+    """`names`: the entry point's, or those of folder and package where none is announced; `root` is the package."""
 
-    name: str
+    names: tuple[str, ...]
     package: str
     root: Path
 
@@ -28,8 +28,6 @@ def project(folder: Path) -> Project | None:
         for base in (folder, folder / "src"):
             root = base.joinpath(*package.split("."))
             if package and (root / MANIFEST).is_file():
-                return Project(name, package, root)
-    packages = [path.parent for pattern in ("*", "src/*") for path in folder.glob(f"{pattern}/{MANIFEST}")]
-    if len(packages) == 1 and packages[0].name.isidentifier():
-        return Project(folder.name, packages[0].name, packages[0])
-    return None
+                return Project((name,), package, root)
+    alone = lone_package(folder)
+    return Project((folder.name, alone.name), alone.name, alone) if alone else None

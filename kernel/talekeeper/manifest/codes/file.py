@@ -1,6 +1,7 @@
 """TK0: the file itself and its syntax."""
 
 from talekeeper.manifest.diagnostic import Code
+from talekeeper.manifest.json_text import EXACT_INTEGER
 
 UNREADABLE = Code(
     "TK001",
@@ -55,7 +56,7 @@ NOT_JSON = Code(
     "a value that JSON does not have",
     "Everything outside the free `[x]` table must be expressible in JSON, because the published schema, the plugin's "
     "code and the web page see it as JSON: no `nan`, no `inf`, no date or time without quotes, no whole number "
-    "beyond ±9,007,199,254,740,992.",
+    f"beyond ±{EXACT_INTEGER:,}.",
     "Write dates and times as text in quotes and keep numbers in range.",
 )
 

@@ -66,7 +66,8 @@ SAME_ID = Code(
     "TK109",
     "error",
     "two plugins have the same id",
-    "Ids are unique among the plugins of one host; both places are named and neither is preferred.",
+    "Ids are unique among the plugins of one host: it takes the one it finds first, blocks the other, and names both "
+    "places.",
     "Rename one of them, or remove the copy that is not wanted.",
 )
 

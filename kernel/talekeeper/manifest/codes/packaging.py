@@ -46,8 +46,8 @@ BAD_WHEEL = Code(
     "TK406",
     "error",
     "the wheel cannot be trusted or read",
-    "A wheel is a zip archive with one `.dist-info` folder; names that leave the archive, doubled names and members "
-    "that unpack to more than 64 MiB are refused.",
+    "A wheel is a zip archive with one `.dist-info` folder that holds METADATA, RECORD and WHEEL; names that leave "
+    "the archive, doubled names and members that unpack to more than 64 MiB are refused.",
     "Build the wheel again.",
 )
 OTHER_VERSION = Code(
