@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -102,3 +104,15 @@ def test_whatever_does_not_fit_is_told_and_nothing_else(schema: Any, value: Any)
 
     assert (found is None) == oracle.is_valid(value)
     assert found is None or "the schema's rule" not in found[1]
+
+
+def _nested(levels: int, within: Callable[[Any], Any], innermost: Any) -> Any:
+    return reduce(lambda inner, _: within(inner), range(levels), innermost)
+
+
+def test_a_value_too_deep_for_its_schema_is_a_misfit() -> None:
+    schema = {"type": "object", "properties": {"a": _nested(25, lambda it: {"allOf": [it]}, {"$ref": "#"})}}
+
+    found = misfit(schema, _nested(60, lambda it: {"a": it}, 1))
+
+    assert found == ("", "is nested too deeply to be held against the schema")

@@ -82,6 +82,7 @@ def test_what_fits_plainly_is_refused_by_nobody(schema: Any, value: Any) -> None
         {"$defs": {"a": {"const": "b"}}, "properties": {"a": {"$ref": "#/$defs/a"}}, "minProperties": 1},
         {"anyOf": [{"type": "array"}, {"maxProperties": 1, "propertyNames": {"maxLength": 1}}]},
         {"$id": "https://example.org/a", "title": "A", "properties": {"a": {"type": ["string", "null"]}}},
+        {"uniqueItems": True},
     ],
 )
 def test_what_records_usually_are_is_plain(schema: Any) -> None:
@@ -102,8 +103,20 @@ def test_what_records_usually_are_is_plain(schema: Any) -> None:
         pytest.param({"$defs": {"a/b": True}, "$ref": "#/$defs/a/b"}, {}, id="a reference into a definition"),
         pytest.param({"properties": {"a": {"$id": "https://example.org/a"}}}, {"a": 1}, id="a document within"),
         pytest.param({"$ref": "#"}, {}, id="a reference without end"),
-        pytest.param({"uniqueItems": True}, [1, 1.0], id="items that are no texts"),
+        pytest.param({"uniqueItems": True}, [1, 1.0], id="one number in two spellings"),
+        pytest.param({"uniqueItems": True}, [{"a": [1], "b": 2}, {"b": 2, "a": [1.0]}], id="one table in two orders"),
     ],
 )
 def test_what_is_not_sure_is_left_to_others(schema: Any, value: Any) -> None:
     assert not plainly_fits(schema, value)
+
+
+ALIKE = [1, True, "1", None, [1], [True], [[1]], {"1": 1}, {"1": True}, ["1", 1]]
+
+
+@pytest.mark.parametrize("one", ALIKE, ids=repr)
+@pytest.mark.parametrize("other", ALIKE, ids=repr)
+def test_items_are_told_apart_as_json_schema_does(one: Any, other: Any) -> None:
+    validator: Any = Draft202012Validator({"uniqueItems": True})
+
+    assert plainly_fits({"uniqueItems": True}, [one, other]) == validator.is_valid([one, other])

@@ -41,9 +41,13 @@ def misfit(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
     """Where plain JSON does not fit a JSON Schema, as property/property, '' for the whole, and a sentence of how."""
     if plainly_fits(schema, value):
         return None
-    faults = _validator(schema).iter_errors(value)
     # Imported late: only who has a value that does not plainly fit pays for jsonschema.
-    fault: _Fault | None = import_module("jsonschema").exceptions.best_match(faults)
+    best_match = import_module("jsonschema").exceptions.best_match
+    try:
+        fault: _Fault | None = best_match(_validator(schema).iter_errors(value))
+    except RecursionError:
+        # Value and schema are each nested within their limits, and the schema asks about every level many times over.
+        return "", "is nested too deeply to be held against the schema"
     return None if fault is None else (_place(fault), sentence(fault))
 
 

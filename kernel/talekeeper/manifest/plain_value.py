@@ -117,9 +117,16 @@ def _size(of: type[Any], holds: Callable[[int, Any], bool]) -> _Check:
 
 
 def _unique(wanted: Any, value: Any, _schema: Any, _top: Any) -> bool:
-    if not wanted or not is_array(value):
-        return True
-    return all(isinstance(it, str) for it in value) and len(set(value)) == len(value)
+    return not wanted or not is_array(value) or len({_mark(it) for it in value}) == len(value)
+
+
+def _mark(value: Any) -> Any:
+    """Equal for values that are one and the same to JSON Schema, which tells true from 1 and not 1.0 from 1."""
+    if is_table(value):
+        return "table", frozenset((name, _mark(it)) for name, it in value.items())
+    if is_array(value):
+        return "array", tuple(_mark(it) for it in value)
+    return type(value) if isinstance(value, bool) else "", value
 
 
 def _items(wanted: Any, value: Any, _schema: Any, top: Any) -> bool:
