@@ -262,6 +262,62 @@ def test_who_reads_only_the_first_line_gets_no_traceback(here: Path) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+@pytest.mark.parametrize(("target", "code"), [(str(GOOD / "minimal"), 0), ("lore", 1), ("nowhere", 2)])
+def test_what_was_found_stands_though_nobody_reads_it(here: Path, target: str, code: int, form: str) -> None:
+    program = "from talekeeper.cli.validate_plugin import main; main()"
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--format", form, target],
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_an_interrupted_run_is_no_run_with_findings(here: Path) -> None:
+    program = """
+import talekeeper.manifest.targets as targets, talekeeper.cli.validate_plugin as program
+def interrupted(*_, **__): raise KeyboardInterrupt
+targets.report = interrupted
+program.main()
+"""
+
+    done = subprocess.run([sys.executable, "-c", program, "lore"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def test_json_stays_json_on_a_terminal_that_lacks_a_character(here: Path, validate: Run) -> None:
+    (here / "lore" / "plugin.toml").write_text(BROKEN.replace('"lore"', '"🜁"'), encoding="utf-8")
+
+    result = validate("lore", "--json", PYTHONIOENCODING="latin-1", PYTHONUTF8="0")
+
+    assert json.loads(result.stdout)["targets"][0]["manifests"][0]["id"] == "🜁"
+
+
+def test_a_seed_too_deep_for_its_schema_is_a_finding(here: Path) -> None:
+    again = '{"allOf": [' * 25 + '{"$ref": "#"}' + "]}" * 25
+    schema = f'{{"type": "object", "properties": {{"body": {{"type": "string"}}, "a": {again}}}}}'
+    (here / "lore" / "entries.schema.json").write_text(schema, encoding="utf-8")
+    deep = '{"a": ' * 60 + "1" + "}" * 60
+    (here / "lore" / "deep.jsonl").write_text(f'{{"id": "k", "a": {deep}}}', encoding="utf-8")
+    seeded = BROKEN.replace("txt", "text").replace("search =", 'seed = "deep.jsonl"\nsearch =')
+    (here / "lore" / "plugin.toml").write_text(seeded, encoding="utf-8")
+
+    code, output = run("lore")
+
+    assert code == 1
+    assert "deep.jsonl:1: is nested too deeply to be held against the schema" in output
+
+
 HEAVY = {"numpy", "sqlite_utils", "httpx", "mcp", "starlette", "pluggy", "sqlite3", "asyncio"}
 
 

@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ import click
 
 from talekeeper.cli.options import Common
 from talekeeper.cli.terminal import drop, flush_or_drop, never_fail_to_print
-from talekeeper.errors import TalekeeperError
 
 if TYPE_CHECKING:
     from talekeeper.manifest.outcome import Report
@@ -100,12 +100,13 @@ def command(
     """
     if not targets:
         raise click.UsageError("name at least one file, folder, wheel or installed distribution", ctx)
-    try:
-        reports = _reports(targets, _level(api), imports=imports)
-    except TalekeeperError as error:
-        raise click.ClickException(str(error)) from None
+    reports = _reports(targets, _level(api), imports=imports)
     shared = ctx.find_object(Common)
-    _print(reports, "json" if as_json or (shared and shared.as_json and not form) else form or "text")
+    try:
+        _print(reports, "json" if as_json or (shared and shared.as_json and not form) else form or "text")
+    except BrokenPipeError:
+        # Whoever read has seen enough, and what was found stands all the same.
+        drop(sys.stdout)
     ctx.exit(_exit_code(reports, strict=strict))
 
 
@@ -132,7 +133,9 @@ def _print(reports: Sequence[Report], form: str) -> None:
     from talekeeper.manifest import present  # noqa: PLC0415 - as above
 
     if form == "json":
-        click.echo(present.as_json(reports))
+        from talekeeper.cli.encoding import json_text  # noqa: PLC0415 - as above
+
+        click.echo(json_text(present.document(reports)))
         return
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     paint = _paint if colour else present.plain
@@ -164,9 +167,19 @@ def main() -> None:
 def _outcome() -> int:
     code, fault = 0, None
     try:
-        command.main(prog_name=_PROGRAM, color=False if os.environ.get("NO_COLOR") else None)
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0
+        code = command.main(
+            prog_name=_PROGRAM, standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None
+        )
+    except click.ClickException as refusal:
+        code = refusal.exit_code
+        # Somebody who cannot be told is told by the exit code.
+        with suppress(OSError):
+            refusal.show()
+    except (click.Abort, KeyboardInterrupt):
+        # Not 1, which says that there are findings.
+        from talekeeper.cli.faults import INTERRUPTED  # noqa: PLC0415 - hardly anybody interrupts
+
+        code = INTERRUPTED
     except OSError as error:
         fault = error
         drop(sys.stdout)

@@ -1,8 +1,7 @@
-"""Reports as text with excerpts, as JSON, as GitHub workflow commands."""
+"""Reports as text with excerpts, as plain JSON, as GitHub workflow commands."""
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -44,9 +43,9 @@ def count(reports: Sequence[Report]) -> str:
     return f"{counted(manifests, 'manifest')}: {counted(errors, 'error')}, {counted(warnings, 'warning')}"
 
 
-def as_json(reports: Sequence[Report]) -> str:
-    """One document: the targets in order, their manifests, the diagnostics of each."""
-    document: dict[str, Any] = {
+def document(reports: Sequence[Report]) -> dict[str, Any]:
+    """What JSON is made of: the targets in order, their manifests, the diagnostics of each."""
+    return {
         "targets": [
             {
                 "target": report.target,
@@ -64,7 +63,6 @@ def as_json(reports: Sequence[Report]) -> str:
             for report in reports
         ]
     }
-    return json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def as_github(reports: Sequence[Report]) -> Iterator[str]:
