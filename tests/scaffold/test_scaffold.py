@@ -204,3 +204,26 @@ def test_the_command_refuses_in_one_sentence(tmp_path: Path, capsys: pytest.Capt
     told = capsys.readouterr()
     assert (code, told.out, told.err.count("\n")) == (1, "", 1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_to_do_next_can_be_typed_as_it_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    app.run(["new-plugin", "tavern-tales", "--directory", str(tmp_path / "my plugins; $HOME")])
+
+    told = capsys.readouterr().err
+    assert f"next:  cd '{tmp_path}/my plugins; $HOME/tavern-tales'  then" in told
+
+
+@pytest.mark.parametrize(
+    ("directory", "folder"), [("~", "home"), ("~/plugins", "home/plugins"), ("~no-such-person", "~no-such-person")]
+)
+def test_a_tilde_that_no_shell_has_replaced_is_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directory: str, folder: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+    code = app.run(["new-plugin", "tavern-tales", f"--directory={directory}"])
+
+    assert code == 0
+    assert (tmp_path / folder / "tavern-tales" / "pyproject.toml").is_file()

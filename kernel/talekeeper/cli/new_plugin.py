@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -29,7 +30,7 @@ def command(options: Common, /, name: str, directory: Path, *, data_only: bool) 
     """
     from talekeeper.scaffold import check_id, write_project  # noqa: PLC0415 - --help needs no templates
 
-    folder = directory / check_id(name)
+    folder = _at_home(directory) / check_id(name)
     files = write_project(name, folder, data_only=data_only)
     if options.as_json:
         screen.emit({"plugin": name, "folder": folder, "files": files})
@@ -37,4 +38,12 @@ def command(options: Common, /, name: str, directory: Path, *, data_only: bool) 
     screen.say(f"{folder} has {screen.counted(len(files), 'file')}:")
     for file in files:
         screen.say(f"  {file}")
-    screen.note(f"next:  cd {folder}  then  validate-plugin .  and  python -m pytest")
+    screen.note(f"next:  cd {shlex.quote(str(folder))}  then  validate-plugin .  and  python -m pytest")
+
+
+def _at_home(directory: Path) -> Path:
+    # No shell does so after `--directory=`, and a folder called ~ is one that somebody removes with all of his own.
+    try:
+        return directory.expanduser()
+    except RuntimeError:
+        return directory
