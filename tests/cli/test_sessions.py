@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from talekeeper.home import Home
+from talekeeper.story import Address
 
 Run = Callable[..., Any]
 
@@ -72,6 +75,18 @@ def test_an_imported_chat_goes_on_under_its_own_names_until_others_are_set(told:
     assert after.out == "the player is Ines, the narrator Edda\n"
     assert (back["player"], back["narrator"]) == (before["player"], before["narrator"])
     assert back["narrator"] == "Mira"
+
+
+def test_names_are_set_where_the_player_is_no_table_and_leave_other_settings(told: Run, home: Path) -> None:
+    with Home.open(home) as opened:
+        opened.story.configure_session(Address("default", "harbour"), settings={"player": 3, "persona": "Tall."})
+
+    answer = told("sessions", "names", "harbour", "--player", "Ines")
+
+    with Home.open(home) as opened:
+        settings = opened.story.session(Address("default", "harbour")).settings
+    assert answer.code == 0
+    assert settings == {"player": {"name": "Ines"}, "persona": "Tall."}
 
 
 @pytest.mark.parametrize("command", ["undo", "retry"])

@@ -69,3 +69,14 @@ def test_a_name_from_a_file_is_one_short_line_without_tags(stage: Stage) -> None
     assert "\n" not in named
     assert "</records>" not in named
     assert len(named) <= 80 + len(": One.")
+
+
+def test_a_name_that_cannot_be_seen_is_none(stage: Stage) -> None:
+    stage.append(Draft("player", "Go.", speaker="\u2060"), Draft("narrator", "One."))
+    stage.append(Draft("player", "Wait.", speaker="Ma\u200bra"), Draft("narrator", "Two."))
+    stage.append(Draft("player", "On.", speaker="Mara"), Draft("narrator", "Three."))
+
+    stage.narrator([say("Four.")]).turn(stage.address, "Run.", speaker=" \u200f ")
+
+    said = [message["content"] for message in stage.prompt() if message["role"] == "user"]
+    assert said == ["Go.", "Wait.", "On.", "Run."]

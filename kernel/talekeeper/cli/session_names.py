@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,7 +12,9 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import session_json
 from talekeeper.cli.tree import last_session_argument
-from talekeeper.story import Session
+from talekeeper.db import Tx
+from talekeeper.models.plain import is_object
+from talekeeper.story import Address, Session, Story
 from talekeeper.story.names import check_line
 from talekeeper.turn.voice import voice
 
@@ -33,7 +36,7 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
         given = {"player": player, "narrator": narrator}
         chosen = {role: one or "" for role, one in given.items() if reset or one is not None}
         if chosen:
-            session = home.story.configure_session(session.address, settings=_changed(session, **chosen))
+            session = _named(home.story, session.address, chosen)
         now = voice(session)
     if options.as_json:
         screen.emit({**session_json(session), "player": now.player, "narrator": now.name})
@@ -41,10 +44,21 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
     screen.say(f"the player is {now.player or 'without a name'}, the narrator {now.name or 'without a name'}")
 
 
+def _named(story: Story, address: Address, chosen: Mapping[str, str]) -> Session:
+    """Changes the names alone, whatever else is being set meanwhile."""
+
+    def write(tx: Tx) -> Session:
+        settings = _changed(story.session(address, tx=tx), **chosen)
+        return story.configure_session(address, settings=settings, tx=tx)
+
+    return story.write(write, name="name the speakers")
+
+
 def _changed(session: Session, *, player: str | None = None, narrator: str | None = None) -> dict[str, Any]:
     settings: dict[str, Any] = {**session.settings}
     if player is not None:
-        known: dict[str, Any] = {**(settings.get("player") or {}), "name": check_line(player, "player")}
+        given: object = settings.get("player")
+        known = {**(given if is_object(given) else {}), "name": check_line(player, "player")}
         settings["player"] = {key: value for key, value in known.items() if value != ""}
     if narrator is not None:
         settings["narrator_name"] = check_line(narrator, "narrator")

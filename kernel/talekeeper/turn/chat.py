@@ -27,7 +27,7 @@ def chat(
     said: list[tuple[str, list[str]]] = []
     for message in told:
         role = "user" if message.role == "player" else "assistant"
-        name = f"{_name(message)}: " if message.role in several and message.speaker else ""
+        name = f"{_name(message)}: " if message.role in several and _name(message) else ""
         if not said or said[-1][0] != role:
             said.append((role, []))
         said[-1][1].append(name + message.text)
@@ -44,9 +44,12 @@ def chat(
 
 
 def _name(message: Message) -> str:
-    """A speaker as it stands before a text: files name speakers, and a name is no place for lines or tags."""
-    return cut_graphemes(clean(message.speaker).translate(_NO_TAGS), _LONGEST_NAME)
+    """A speaker as it stands before a text: files name speakers, and a name is no place for lines or tags.
+
+    Empty where nobody speaks, or nobody whose name can be seen.
+    """
+    return cut_graphemes(clean(message.speaker).translate(_NO_TAGS), _LONGEST_NAME).strip()
 
 
 def _speakers(told: Sequence[Message], role: str) -> set[str]:
-    return {message.speaker for message in told if message.role == role and message.speaker}
+    return {_name(message) for message in told if message.role == role} - {""}
