@@ -20,6 +20,8 @@ ANSWERS = {
     "<think>She lies.</think>\n\nThe door opens.": "The door opens.",
     "\n <think>\nOne.\n</think>\n<think>Two.</think> The door opens.": "The door opens.",
     "<think></think>The door opens.": "The door opens.",
+    "\ufeff<think>She lies.</think>\u200bThe door opens.": "The door opens.",
+    "\u200b\u2060The door opens.": "\u200b\u2060The door opens.",
     "[THINK]She lies.[/THINK]The door opens.": "The door opens.",
     "<Thinking>a </think> b</Thinking>The door opens.": "The door opens.",
     "<reasoning>She lies.</reasoning>The <think>door</think> opens.": "The <think>door</think> opens.",
@@ -115,6 +117,19 @@ def test_what_a_slot_thinks_aloud_is_shown_once_at_most(
 )
 def test_a_tag_in_the_story_stays(text: str) -> None:
     assert without_thoughts(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One.\n</think>\n\nTwo.\n</think>\nYes.",
+        "<think>One.</think>Two.\n</think>\n\ufeffYes.",
+        "\u6211\u60f3\u3002\r\n</think>\r\nYes.",
+    ],
+    ids=["twice", "opened once", "chinese"],
+)
+def test_the_answer_stands_behind_the_last_tag_that_ends_its_line(text: str) -> None:
+    assert without_thoughts(text) == "Yes."
 
 
 def test_a_key_right_behind_the_thoughts_is_masked(make_client: MakeClient, question: Request) -> None:

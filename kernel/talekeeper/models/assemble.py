@@ -123,13 +123,11 @@ class Assembly:
 
 
 def _usage(value: object) -> Usage | None:
-    """None for what is no count of tokens; a store keeps what fits in 32 bits, and no answer takes as many."""
+    """None unless both are counts of tokens; a store keeps what fits in 32 bits, and no answer takes as many."""
     if not is_object(value):
         return None
     prompt, completion = value.get("prompt_tokens"), value.get("completion_tokens")
-    if not _is_count(prompt):
-        return None
-    return Usage(prompt, completion if _is_count(completion) else 0)
+    return Usage(prompt, completion) if _is_count(prompt) and _is_count(completion) else None
 
 
 def _is_count(value: object) -> TypeGuard[int]:

@@ -122,7 +122,7 @@ class ClientStream:
         yield shown[-1]
         # A closing tag that comes alone tells too late that what was shown were thoughts: they are not kept.
         whole = "".join(shown)
-        text = whole if thoughts.found else without_orphan(whole)
+        text = without_orphan(whole)
         self._client.thinks = self._client.thinks or text != whole
         self._reply = replace(_masked(assembly.reply(), call.redactor), text=text, attempts=number)
 

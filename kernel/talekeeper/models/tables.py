@@ -36,7 +36,7 @@ class PriceTable(BaseModel):
 
     prompt: _Amount
     completion: _Amount
-    currency: Annotated[str, Field(min_length=1, max_length=8, pattern=r"^\S+$")] = "USD"
+    currency: Annotated[str, Field(min_length=1, max_length=8, pattern=r"^[^\s\p{C}]+$")] = "USD"
 
 
 class SlotTable(BaseModel):
@@ -90,7 +90,11 @@ def _explained(path: tuple[int | str, ...], kind: str, message: str, field: str)
             cure = 'write key_env = "NAME" or key_file = "a file of mode 0600", and take the key out of this file'
             return ParameterError(place, "a key is not kept in this file", cure=cure)
         return ParameterError(place, "this key is not known", cure=_did_you_mean(name, path[0]))
+    if kind == "model_type":
+        message = "must be a table"
     if path[:1] == ("price",):
+        if kind == "string_pattern_mismatch":
+            message = "must be without blanks, and all of it seen"
         cure = 'write price = { prompt = 0.5, completion = 1.5, currency = "USD" }, per million tokens'
         return ParameterError(place, _lowered(message), cure=cure)
     if name in {"provider", "store"} and kind == "string_pattern_mismatch":

@@ -14,6 +14,8 @@ _LONGEST = max(map(len, _TAGS))
 _CLOSE = "</think>"
 # Some chat templates write the opening tag themselves; the model then gives the closing one alone, on a line's end.
 _ORPHAN = re.compile(r"</think>[ \t]*(?:\r?\n|\Z)")
+# Marks of byte order and the like, which some endpoints put first, are no word of an answer either.
+_BLANK = re.compile(r"[\s\ufeff\u200b-\u200f\u2060]*")
 
 
 class Thoughts:
@@ -74,7 +76,7 @@ class Thoughts:
 
     def _opens(self) -> bool:
         """Whether a tag stands first, which is taken away; so are the blanks before it."""
-        text = self._held.lstrip()
+        text = _without_blanks(self._held)
         if not self.found:
             self._blanks.append(self._held[: len(self._held) - len(text)])
         self._held = text
@@ -90,14 +92,19 @@ class Thoughts:
 def without_thoughts(text: str) -> str:
     """A whole answer without them, also where the template has written the opening tag and only the other is there."""
     thoughts = Thoughts()
-    answer = thoughts.feed(text) + thoughts.end()
-    return answer if thoughts.found else without_orphan(answer)
+    return without_orphan(thoughts.feed(text) + thoughts.end())
 
 
 def without_orphan(text: str) -> str:
-    """The text behind a closing tag that ends its line and was never opened."""
-    orphan = _ORPHAN.search(text)
-    return text[orphan.end() :].lstrip() if orphan and "<think>" not in text[: orphan.start()] else text
+    """The text behind the last closing tag that ends its line and was never opened."""
+    begin = text.find("<think>")
+    ends = [orphan.end() for orphan in _ORPHAN.finditer(text) if begin < 0 or orphan.start() < begin]
+    return _without_blanks(text[ends[-1] :]) if ends else text
+
+
+def _without_blanks(text: str) -> str:
+    begin = _BLANK.match(text)
+    return text[begin.end() :] if begin else text
 
 
 def _may_open(text: str) -> bool:
