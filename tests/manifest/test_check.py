@@ -261,3 +261,36 @@ def test_times_that_cannot_be_are_refused(found: Found, head: str, data: str, jo
 @given(st.text("0123456789*,-/#LW monfeb", max_size=20))
 def test_no_cron_expression_makes_the_check_raise(expression: str) -> None:
     assert isinstance(cron_fault(expression), str)
+
+
+@pytest.mark.parametrize(
+    ("key", "lines"),
+    [
+        ("module", 'module = "{long}"'),
+        ("schema", '[contributes.data.a]\nschema = "{long}"'),
+        ("schema", '[contributes.data.a]\nschema = "{wide}/a.json"'),
+        ("schema", '[contributes.data.a]\nschema = "a.json/{wide}"'),
+        ("seed", '[contributes.data.a]\nschema = "entries.schema.json"\nseed = "{wide}/*.jsonl"'),
+    ],
+)
+def test_a_name_longer_than_the_system_takes_is_told(check: Check, head: str, key: str, lines: str) -> None:
+    checked = check(head + lines.format(long="x" * 254, wide="\U0001f56f" * 100))
+
+    assert key in {it.pointer.rpartition("/")[2] for it in checked.diagnostics if it.severity == "error"}
+
+
+def test_a_folder_that_cannot_be_listed_is_told(
+    check: Check, head: str, data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: Path) -> list[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+
+    checked = check(f'{head}module = "gone"\n{data}seed = "*.jsonl"\n[contributes.data.more]\nschema = "more.json"\n')
+
+    assert [it.message for it in checked.diagnostics] == [
+        'module "gone" cannot be looked for: permission denied',
+        '"*.jsonl" cannot be read: permission denied',
+        '"more.json" cannot be read: permission denied',
+    ]

@@ -23,10 +23,7 @@ from talekeeper.manifest.schema_file import metaschema
 Found = Callable[..., list[str]]
 SCHEMA_USE = '[contributes.data.entries]\nschema = "it.json"\nsearch = { text = "body" }\n'
 
-_NAMES = """type properties required items enum const minLength maximum additionalProperties allOf anyOf not if $ref
-$defs $id $anchor $schema title default prefixItems pattern uniqueItems dependentRequired unevaluatedProperties format
-multipleOf minItems strange"""
-KEYWORDS = st.sampled_from(_NAMES.split())
+KEYWORDS = st.sampled_from([*metaschema().schema["properties"], "strange"])
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(
         st.booleans(),
@@ -54,6 +51,14 @@ def published_takes(schema: Any) -> bool:
 @given(SCHEMAS)
 def test_the_merged_metaschema_says_what_the_published_one_says(schema: Any) -> None:
     assert metaschema().is_valid(schema) == published_takes(schema)
+
+
+@pytest.mark.parametrize("keyword", metaschema().schema["properties"])
+@pytest.mark.parametrize(
+    "value", [1, "a", "#", True, {}, {"a": 1}, {"a": {}}, {"a": ["b"]}, [], ["a", "a"], [{}]], ids=repr
+)
+def test_the_two_agree_on_every_keyword(keyword: str, value: Any) -> None:
+    assert metaschema().is_valid({keyword: value}) == published_takes({keyword: value})
 
 
 @given(SCHEMAS)

@@ -97,16 +97,19 @@ def _module(scene: Scene) -> Iterator[Finding]:
     module = scene.plugin.text("module")
     if not module or not all(part.isidentifier() for part in module.split(".")):
         return
-    file = module.replace(".", "/")
+    path, file = scene.plugin.at("module"), module.replace(".", "/")
     try:
-        found = scene.package.has(f"{file}.py") or scene.package.has(f"{file}/__init__.py")
-    except PathRefused as refusal:
-        yield Finding(across.OUTSIDE, scene.plugin.at("module"), f"module {quoted(module)}: {refusal}")
-        return
-    if not found:
-        message = f"there is no module {visible(module)}: neither {file}.py nor {file}/__init__.py is in the package"
+        if scene.package.has(f"{file}.py") or scene.package.has(f"{file}/__init__.py"):
+            return
         beside = [it.removesuffix(".py") for it in scene.package.matching("*.py")]
-        yield Finding(across.NO_MODULE, scene.plugin.at("module"), message, did_you_mean(module, beside))
+    except PathRefused as refusal:
+        yield Finding(across.OUTSIDE, path, f"module {quoted(module)}: {refusal}")
+    except OSError as error:
+        reason = (error.strerror or "the system refuses").lower()
+        yield Finding(across.NO_MODULE, path, f"module {quoted(module)} cannot be looked for: {reason}")
+    else:
+        message = f"there is no module {visible(module)}: neither {file}.py nor {file}/__init__.py is in the package"
+        yield Finding(across.NO_MODULE, path, message, did_you_mean(module, beside))
 
 
 def permissions(scene: Scene) -> Iterator[Finding]:

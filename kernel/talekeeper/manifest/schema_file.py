@@ -67,13 +67,11 @@ def load(package: Package, table: Table, key: str) -> SchemaFile:
 def missing_file(package: Package, path: Path, name: str) -> Finding | None:
     """What is wrong with a file name in the manifest, if anything."""
     try:
-        if package.has(name):
-            return None
+        return None if package.has(name) else _not_a_file(package, path, name)
     except PathRefused as refusal:
         return Finding(codes.OUTSIDE, path, f"{quoted(name)} is not a path inside the package: {refusal}")
     except (OSError, ValueError) as error:
         return unreadable_file(path, name, error)
-    return _not_a_file(package, path, name)
 
 
 def unreadable_file(path: Path, name: str, error: Exception) -> Finding:
@@ -185,5 +183,10 @@ def _flat(value: Any) -> Any:
         if isinstance(value.get("$dynamicRef"), str):
             return {"$ref": "#"}
         dropped = {key for key in ("$dynamicAnchor", "$id", "$schema") if isinstance(value.get(key), str)}
-        return {key: _flat(item) for key, item in value.items() if key not in dropped}
+        return {key: _flat(_here(key, item)) for key, item in value.items() if key not in dropped}
     return [_flat(item) for item in value] if is_array(value) else value
+
+
+def _here(keyword: str, value: Any) -> Any:
+    # Some references lead into another of the documents; all of them are one now.
+    return f"#{value.partition('#')[2]}" if keyword == "$ref" and isinstance(value, str) else value

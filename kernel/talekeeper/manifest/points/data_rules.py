@@ -84,6 +84,9 @@ def _seeded(scene: Scene, entry: Table, schema: Mapping[str, Any]) -> Iterator[F
     except PathRefused as refusal:
         yield Finding(across.OUTSIDE, path, f"{quoted(pattern)} is not a path inside the package: {refusal}")
         return
+    except OSError as error:
+        yield schema_file.unreadable_file(path, pattern, error)
+        return
     if not files:
         yield Finding(across.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
     lost = [it for it in (schema_file.missing_file(scene.package, path, file) for file in files) if it]
