@@ -191,6 +191,7 @@ BIG = "x" * 60_000
         (raw('{"choices": []}', "application/json"), BadReply, "no message"),
         (raw('{"a": NaN}', "application/json"), BadReply, "not JSON"),
         (raw("[" * 100_000, "application/json"), BadReply, "nested too deep"),
+        (raw(f'{{"choices": {"[" * 480}{"]" * 480}}}', "application/json"), BadReply, "nested too deep"),
         (raw('{"a": ' + "9" * 10_000 + "}", "application/json"), BadReply, "not JSON"),
         (raw("data: {broken\n\n"), BadReply, "event of the stream is not JSON"),
         (raw("data: " + BIG * 20 + "\n\n"), BadReply, "larger than 1 MiB"),

@@ -24,6 +24,11 @@ SCHEMA: dict[str, Any] = {
 }
 
 
+def nest(depth: int) -> str:
+    """Lists in lists, well-formed."""
+    return "[" * depth + "]" * depth
+
+
 def test_a_good_answer_is_asked_for_once(make_client: MakeClient, question: Request) -> None:
     with ScriptedServer([say_json({"scene": "Am Hafen"})]) as server:
         answer = structured(make_client(server), question, SCHEMA, name="blocks")
@@ -73,6 +78,7 @@ def test_what_stands_around_the_object_is_passed_over(text: str, value: dict[str
         ('{"new_facts": ["a", "b", "c", "d"]}', "new_facts: ['a', 'b', 'c', 'd'] is too long"),
         ('{"scene": "' + "x" * 300 + '"}', "scene: does not hold the schema's 'maxLength'"),
         ('{"a":' * 50_000, "its JSON is broken (it is nested too deep)"),
+        *((f'{{"a": {nest(depth)}}}', "its JSON is broken (it is nested too deep)") for depth in (64, 400, 900)),
         ("{" * 500_000, "its JSON is broken"),
         ('{"' * 250_000, "its JSON is broken"),
         ("{x" * 250_000, "it holds no JSON object"),
@@ -208,7 +214,10 @@ def test_arguments_of_a_call_are_read(arguments: str, value: dict[str, Any]) -> 
     assert read_arguments(ToolCall("1", "roll", arguments)) == value
 
 
-@pytest.mark.parametrize("arguments", ["[1]", "3", "{", '{"a": 1} x', '{"a": Infinity}', "[" * 100_000, "9" * 10_000])
+@pytest.mark.parametrize(
+    "arguments",
+    ["[1]", "3", "{", '{"a": 1} x', '{"a": Infinity}', "[" * 100_000, "9" * 10_000, f'{{"a": {nest(480)}}}'],
+)
 def test_arguments_that_are_no_object_are_a_sentence_for_the_model(arguments: str) -> None:
     with pytest.raises(ParameterError, match="roll: the arguments are no"):
         read_arguments(ToolCall("1", "roll", arguments))

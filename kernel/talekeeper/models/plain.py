@@ -11,6 +11,8 @@ from talekeeper.models.chat import ToolCall
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
+_DEEPEST = 64
+"""Levels of lists and objects, as many as a store takes. A parser reads more than what goes through the value can."""
 
 
 class NotJson(ValueError):
@@ -48,7 +50,7 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
     except ValueError as error:
         # An integer of more digits than Python reads, or NaN.
         raise NotJson(str(error).partition(";")[0], len(text)) from None
-    return _fit_value(value), end
+    return _fit_value(value, 0), end
 
 
 def read_arguments(call: ToolCall) -> dict[str, Any]:
@@ -84,11 +86,13 @@ def _refuse(name: str) -> NoReturn:
 _decoder = json.JSONDecoder(parse_constant=_refuse)
 
 
-def _fit_value(value: Any) -> Any:
+def _fit_value(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return fit(value)
-    if is_array(value):
-        return [_fit_value(item) for item in value]
+    if not isinstance(value, (list, dict)):
+        return value
+    if depth == _DEEPEST:
+        raise NotJson("it is nested too deep")
     if is_object(value):
-        return {fit(key): _fit_value(item) for key, item in value.items()}
-    return value
+        return {fit(key): _fit_value(item, depth + 1) for key, item in value.items()}
+    return [_fit_value(item, depth + 1) for item in value]
