@@ -137,6 +137,15 @@ def test_other_errors_pass_through(make_client: MakeClient, question: Request) -
         structured(make_client(server), question, SCHEMA)
 
 
+def test_an_error_after_a_first_answer_says_what_that_took(make_client: MakeClient, question: Request) -> None:
+    script = [say("no JSON"), fail(404)]
+
+    with ScriptedServer(script) as server, pytest.raises(ModelUnreachable) as caught:
+        structured(make_client(server), question, SCHEMA)
+
+    assert caught.value.data["usage"] == Usage(10, 2)
+
+
 def test_a_frozen_schema_will_do(make_client: MakeClient, question: Request) -> None:
     frozen = MappingProxyType({"type": "object", "properties": MappingProxyType({"a": {"type": "integer"}})})
 

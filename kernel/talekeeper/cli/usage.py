@@ -23,9 +23,10 @@ from talekeeper.story import ModelUse
 def command(options: Common, /, name: str | None) -> None:
     """Say what models were used for, and how many tokens that took.
 
-    Counts every answered call of a turn or job, on whatever branch; tokens are as the endpoint counted them. Costs
-    are at the price that the slot had then: price = { prompt = 0.5, completion = 1.5, currency = "USD" } in its table
-    of talekeeper.toml, per million tokens. Calls without a price count as tokens only.
+    Counts what jobs asked, and turns that were told, on whatever branch: not turns that were stopped or failed. Tokens
+    are as the endpoint counted them. Costs are at the price that the slot had then: price = { prompt = 0.5,
+    completion = 1.5, currency = "USD" } in its table of talekeeper.toml, per million tokens. Calls without a price
+    count as tokens only.
     """
     with options.open() as home:
         chosen = home.story.sessions(options.workspace) if name is None else [session_of(home, options, name)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from talekeeper.errors import BadReply
+from talekeeper.errors import BadReply, ModelError
 from talekeeper.models.chat import Cancel, ChatMessage, ChatModel, Reply, Request, Usage
 from talekeeper.models.find import find_objects
 from talekeeper.models.schema import Form, check_bounded
@@ -39,7 +39,8 @@ def structured(
     The schema is of an object and bounds every string with `maxLength` (or names its values) and every array with
     `maxItems`, else `ParameterError`; not so without `bounded`, for what may be as long as any reply. A second question
     shows the model its first answer and what was wrong with it; then `BadReply`. Other errors of the model pass
-    through. The caller makes sure that no write transaction is open.
+    through; all have under `usage` the tokens of what was answered. The caller makes sure that no write transaction is
+    open.
     """
     if bounded:
         check_bounded(schema)
@@ -48,7 +49,12 @@ def structured(
     usage: Usage | None = None
     misfit = ""
     for asked in (1, 2):
-        reply = model.complete(asking, cancel=cancel)
+        try:
+            reply = model.complete(asking, cancel=cancel)
+        except ModelError as error:
+            # The first question was answered, and is paid for.
+            error.data.setdefault("usage", usage)
+            raise
         usage = usage + reply.usage if usage and reply.usage else usage or reply.usage
         value, misfit = fitting(reply, form)
         if value is not None:
