@@ -37,6 +37,30 @@ def test_disable_and_enable_turn_it_off_and_on(tk: Run) -> None:
     assert state(tk) == "enabled"
 
 
+def test_enabling_says_which_sessions_do_not_have_it(told: Run) -> None:
+    for command in ("disable lorebook", "enable lorebook --workspace north"):
+        told("plugins", *command.split())
+    told("sessions", "new", "gate", "--workspace", "north")
+    told("sessions", "plugins", "gate", "-lorebook", "--workspace", "north")
+    told("sessions", "plugins", "harbour", "-lorebook")
+
+    one = told("plugins", "enable", "lorebook", "--workspace", "north")
+    both = told("plugins", "enable", "lorebook")
+    counted = told("plugins", "enable", "lorebook", "--json").json["sessions_without"]
+
+    assert one.out == "lorebook is enabled\n"
+    assert one.err.startswith("1 session from before does not have it")
+    assert one.err.endswith("talekeeper sessions plugins gate +lorebook --workspace north\n")
+    assert both.err.endswith("talekeeper sessions plugins harbour +lorebook\n")
+    assert counted == 2
+
+
+def test_enabling_says_nothing_of_sessions_that_have_it(told: Run) -> None:
+    outcome = told("plugins", "enable", "lorebook")
+
+    assert (outcome.out, outcome.err) == ("lorebook is enabled\n", "")
+
+
 def test_no_plugins_keeps_all_off_for_one_run(tk: Run) -> None:
     off = tk("--no-plugins", "plugins", "list", "--json").json["plugins"]
 

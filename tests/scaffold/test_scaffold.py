@@ -181,6 +181,17 @@ def test_a_name_that_is_no_id_is_told_what_could_be(name: str, told: str) -> Non
         check_id(name)
 
 
+def test_a_name_that_is_installed_says_how_it_is_uninstalled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "tavern_tales-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: tavern-tales\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text("[talekeeper.plugins]\ntavern-tales = talekeeper_tavern_tales\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(ParameterError, match=r"choose another name; or .* pip uninstall tavern-tales"):
+        check_id("tavern-tales")
+
+
 def test_a_package_that_is_there_is_not_shadowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / package_name("tavern-tales")).mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.plugin_settings import set_command, settings_command
 
 if TYPE_CHECKING:
+    from talekeeper.home import Home
     from talekeeper.plugins import Plugin
+    from talekeeper.story import Session
 
 
 @click.group(invoke_without_command=True)
@@ -66,10 +70,19 @@ def explain(options: Common, /, plugin: str, session: str | None) -> None:
 @common
 @pass_common
 def enable(options: Common, /, plugin: str) -> None:
-    """Switch a plugin on, in the home or with --workspace in one workspace; `plugins disable` takes it back."""
+    """Switch a plugin on, in the home or with --workspace in one workspace; `plugins disable` takes it back.
+
+    New sessions have it from then on. Those that are there keep their plugins: `sessions plugins SESSION +ID` adds it.
+    """
     with options.open() as home:
         found = home.host.enable(plugin, options.given_workspace or "")
+        without = _without(home, found.id, options.given_workspace)
+    if options.as_json:
+        screen.emit({**_json(found), "sessions_without": len(without)})
+        return
     _tell(options, found)
+    if without:
+        screen.note(_how_to_add(found.id, without))
 
 
 @group.command(epilog="Example:  talekeeper plugins disable lorebook")
@@ -84,11 +97,30 @@ def disable(options: Common, /, plugin: str) -> None:
     _tell(options, found)
 
 
+def _without(home: Home, plugin: str, workspace: str | None) -> list[Session]:
+    """The sessions it was switched on for that do not have it, the one used last first."""
+    places = [one.id for one in home.story.workspaces()] if workspace is None else [workspace]
+    found = [session for place in places for session in home.story.sessions(place) if plugin not in session.plugins]
+    return sorted(found, key=lambda session: session.updated, reverse=True)
+
+
+def _how_to_add(plugin: str, without: Sequence[Session]) -> str:
+    first = without[0]
+    place = "" if first.workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(first.workspace)}"
+    command = f"talekeeper sessions plugins {shlex.quote(first.id)} +{plugin}{place}"
+    number = screen.counted(len(without), "session")
+    if len(without) == 1:
+        return f"{number} from before does not have it; to add it:  {command}"
+    return f"{number} from before do not have it; to add it to the one used last:  {command}"
+
+
 def _tell(options: Common, plugin: Plugin) -> None:
     if options.as_json:
         screen.emit(_json(plugin))
     else:
-        screen.say(f"{plugin.id} is {plugin.state}" + (f": {plugin.reason}" if plugin.reason else ""))
+        # Whether its data or code is in use yet is for `plugins list` to say.
+        state = "enabled" if plugin.works else plugin.state
+        screen.say(f"{plugin.id} is {state}" + (f": {plugin.reason}" if plugin.reason else ""))
 
 
 def _version(plugin: Plugin) -> str:

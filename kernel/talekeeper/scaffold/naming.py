@@ -6,6 +6,9 @@ import importlib.util
 import keyword
 import re
 import sys
+from importlib.metadata import EntryPoint
+
+from packaging.utils import canonicalize_name
 
 from talekeeper.errors import ParameterError
 from talekeeper.manifest.announced import installed
@@ -25,12 +28,22 @@ def check_id(name: str) -> str:
         raise ParameterError(_FIELD, what, cure=hint)
     _refuse_unlucky(name)
     package = package_name(name)
-    if any(entry.name == name for entry in installed()):
-        raise ParameterError(_FIELD, f'a plugin "{name}" is installed here already', cure="choose another name")
+    for entry in installed():
+        if entry.name == name:
+            what = f'a plugin "{name}" is installed here already'
+            raise ParameterError(_FIELD, what, cure=f"choose another name{_or_uninstall(entry)}")
     if importlib.util.find_spec(package) is not None:
         what = f'its package would be called "{package}", and there is one of that name already'
         raise ParameterError(_FIELD, what, cure="choose another name")
     return name
+
+
+def _or_uninstall(entry: EntryPoint) -> str:
+    """How to get rid of what has the name, unless that is the host, with which its own plugins come."""
+    distribution = "" if entry.dist is None else entry.dist.name
+    if not distribution or canonicalize_name(distribution) == "talekeeper":
+        return ""
+    return f"; or take the installed one away:  pip uninstall {distribution}"
 
 
 def _refuse_unlucky(name: str) -> None:
