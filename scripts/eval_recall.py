@@ -43,7 +43,7 @@ SWEEP: Mapping[str, Sequence[float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GoldQuestion:
     """A question and the evidence it has in its conversation."""
 
     text: str
@@ -57,7 +57,7 @@ class Conversation:
 
     name: str
     facts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    questions: list[Asked] = field(default_factory=list[Asked])
+    questions: list[GoldQuestion] = field(default_factory=list[GoldQuestion])
 
     @property
     def speakers(self) -> list[str]:
@@ -125,7 +125,7 @@ def read(folder: Path) -> list[Conversation]:
             found.setdefault(row["session"], Conversation(row["session"])).facts.append(row)
     for row in _rows(folder / "queries.jsonl"):
         if row["session"] in found:
-            asked = Asked(row["question"], frozenset(row["evidence"]), row.get("category", ""))
+            asked = GoldQuestion(row["question"], frozenset(row["evidence"]), row.get("category", ""))
             found[row["session"]].questions.append(asked)
     return sorted(found.values(), key=lambda one: one.name)
 

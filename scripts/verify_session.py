@@ -28,7 +28,7 @@ from talekeeper.testing import ScriptedServer
 from verify import verdicts
 from verify.branching import branch
 from verify.playing import Play
-from verify.recording import Asked, Recording
+from verify.recording import ModelCall, Recording
 from verify.scripted import CAST, Teller
 from verify.verdicts import Verdict, Wanted
 
@@ -66,7 +66,7 @@ class Verifier:
     home: Home
     teller: Teller | None
     artefacts: Artefacts
-    plays: list[tuple[Play, list[Asked]]] = field(default_factory=list[tuple[Play, list[Asked]]])
+    plays: list[tuple[Play, list[ModelCall]]] = field(default_factory=list[tuple[Play, list[ModelCall]]])
 
     def verify(self) -> list[Verdict]:
         """Plays every run that is asked for and judges it."""

@@ -27,7 +27,7 @@ _COUNTS: Mapping[str, Arithmetic] = {
 }
 
 
-class Asked(Protocol):
+class Searcher(Protocol):
     """Whoever answers queries; some share an index with an engine."""
 
     name: str
@@ -52,14 +52,16 @@ class Agreement:
     explained: float | None
 
 
-def compare(engines: Sequence[Asked], corpus: Corpus, queries: Mapping[int, Sequence[str]]) -> list[Agreement]:
+def compare(engines: Sequence[Searcher], corpus: Corpus, queries: Mapping[int, Sequence[str]]) -> list[Agreement]:
     """The first of `engines` is ours; all rank by words alone. `queries` are by their number of terms."""
     words = {term for some in queries.values() for query in some[:_QUERIES] for term in query_terms(query)}
     exact = Exact(corpus, words) if corpus.size <= _AT_MOST else None
     return [one for terms, some in queries.items() for one in _compare(engines, exact, terms, some[:_QUERIES])]
 
 
-def _compare(engines: Sequence[Asked], exact: Exact | None, terms: int, queries: Sequence[str]) -> Iterator[Agreement]:
+def _compare(
+    engines: Sequence[Searcher], exact: Exact | None, terms: int, queries: Sequence[str]
+) -> Iterator[Agreement]:
     asked = [query_terms(query) for query in queries]
     ours = [engines[0].search(query, None, _DEPTH) for query in queries]
     for engine in engines:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from talekeeper.text import document_terms
 
-from bench.agreement import Agreement, Asked, compare
+from bench.agreement import Agreement, Searcher, compare
 from bench.cold import Cold
 from bench.corpus import SESSION, Corpus, Passage, questions
 from bench.engine import Counted, Engine, Scope
@@ -95,9 +95,9 @@ class Run:
             scopes[", one session"] = Scope(3 * SESSION, 4 * SESSION, 3)
         return scopes
 
-    def _asking(self) -> list[Asked]:
+    def _asking(self) -> list[Searcher]:
         """Ours first; all rank by words alone but the last, which takes the second stage."""
-        asking: list[Asked] = [*self._engines, Ours(self._folder, "talekeeper, nothing cached", cached=False)]
+        asking: list[Searcher] = [*self._engines, Ours(self._folder, "talekeeper, nothing cached", cached=False)]
         for engine in self._engines:
             if isinstance(engine, Tantivy):
                 asking.append(TantivyCounting(engine))
@@ -125,7 +125,7 @@ class Run:
             yield "add one", in_turn([_adding(rebuilders, one_each[:1])], 1)
 
 
-def _calls(engines: Sequence[Asked], queries: Sequence[str], scope: Scope | None) -> list[dict[str, Call]]:
+def _calls(engines: Sequence[Searcher], queries: Sequence[str], scope: Scope | None) -> list[dict[str, Call]]:
     return [{one.name: partial(one.search, query, scope, _DEPTH) for one in engines} for query in queries]
 
 

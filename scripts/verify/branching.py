@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verify.playing import Play
-from verify.recording import Asked
+from verify.recording import ModelCall
 from verify.verdicts import Verdict, judged
 
 TURNS = 4
 
 
-def branch(play: Play, asked: list[Asked]) -> Iterator[Verdict]:
+def branch(play: Play, asked: list[ModelCall]) -> Iterator[Verdict]:
     """Plays and judges; `asked` grows while it is played."""
     for _ in range(TURNS):
         play.turn()
@@ -29,7 +29,7 @@ def _undo_and_redo(play: Play) -> Verdict:
     return judged("branching/undo-redo", good, "the story and what is recalled came back", "something is different")
 
 
-def _retry(play: Play, asked: list[Asked]) -> Verdict:
+def _retry(play: Play, asked: list[ModelCall]) -> Verdict:
     story, lost = play.home.story, play.home.story.messages(play.address, last=1)[0]
     taken = play.retry()
     takes = story.takes(play.address)
@@ -45,7 +45,7 @@ def _retry(play: Play, asked: list[Asked]) -> Verdict:
     )
 
 
-def _fork(play: Play, asked: list[Asked]) -> Iterator[Verdict]:
+def _fork(play: Play, asked: list[ModelCall]) -> Iterator[Verdict]:
     story, before, shown = play.home.story, play.lineage(), play.would_show()
     head = play.home.story.session(play.address).head
     messages = story.messages(play.address)
@@ -64,5 +64,5 @@ def _fork(play: Play, asked: list[Asked]) -> Iterator[Verdict]:
     yield judged("branching/return", same, "the story and what is recalled came back", "something is different")
 
 
-def _prompts(asked: list[Asked]) -> str:
+def _prompts(asked: list[ModelCall]) -> str:
     return "\n".join(message.content for each in asked for message in each.request.messages)

@@ -13,7 +13,7 @@ from talekeeper.text import estimate_tokens
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelCall:
     """One question with its answer; `turn` is the one being played, counted over the whole run."""
 
     turn: int
@@ -46,7 +46,7 @@ class Recording:
 
     source: ModelSource
     turn: int = 0
-    asked: list[Asked] = field(default_factory=list[Asked])
+    asked: list[ModelCall] = field(default_factory=list[ModelCall])
 
     def slot(self, name: str) -> Slot | None:
         """The other's."""
@@ -62,7 +62,7 @@ class Recording:
 
     def note(self, slot: str, request: Request, reply: Reply) -> None:
         """Writes one down."""
-        self.asked.append(Asked(self.turn, slot, request, reply))
+        self.asked.append(ModelCall(self.turn, slot, request, reply))
 
 
 class _Client:

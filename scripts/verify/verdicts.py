@@ -11,7 +11,7 @@ from talekeeper.story import JobState
 from talekeeper.turn.frame import clean
 
 from verify.playing import Play, Turn
-from verify.recording import Asked
+from verify.recording import ModelCall
 
 Word = Literal["PASS", "FAIL", "SKIP", "WARN"]
 _DONE = frozenset({JobState.SUCCEEDED, JobState.SKIPPED})
@@ -66,7 +66,7 @@ def of_jobs(run: str, play: Play) -> Verdict:
     return Verdict(f"{run}/jobs", word, f"{done} jobs done" if done else "no plugin follows turns")
 
 
-def of_budget(run: str, asked: Iterable[Asked], limit: int, context: int) -> Verdict:
+def of_budget(run: str, asked: Iterable[ModelCall], limit: int, context: int) -> Verdict:
     """No prompt is longer than it may be."""
     longest = max((each.tokens for each in asked if each.slot == "narrator"), default=0)
     most = limit or context
@@ -105,7 +105,7 @@ def of_recall(turns: Iterable[Turn], wanted: Wanted) -> Verdict:
     return judged("recall", bool(used), said, "no prompt shows a record that was recalled")
 
 
-def of_summary(plays: Iterable[tuple[Play, list[Asked]]], wanted: Wanted) -> Verdict:
+def of_summary(plays: Iterable[tuple[Play, list[ModelCall]]], wanted: Wanted) -> Verdict:
     """A turn whose prompt has lost the story's beginning shows there a text that the slot `summary` wrote."""
     compacted = 0
     shown: list[str] = []
@@ -121,7 +121,7 @@ def of_summary(plays: Iterable[tuple[Play, list[Asked]]], wanted: Wanted) -> Ver
     return judged("summary", bool(shown), good, bad)
 
 
-def _summaries_shown(asked: Iterable[Asked], short: set[int]) -> Iterator[str]:
+def _summaries_shown(asked: Iterable[ModelCall], short: set[int]) -> Iterator[str]:
     written: list[str] = []
     for each in asked:
         if each.slot == "summary":

@@ -12,7 +12,7 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.errors import NoModel
 
 if TYPE_CHECKING:
-    from talekeeper.context.semantics import Standing
+    from talekeeper.context.semantics import EmbeddingStatus
 
 _NOTHING = "passages are found by their words alone: no embedding model is configured"
 _CURE = 'write provider = "local" under [models.embedding] in talekeeper.toml, or an endpoint'
@@ -69,7 +69,7 @@ def rebuild(options: Common, /) -> None:
     _show(standing)
 
 
-def _show(standing: Standing) -> None:
+def _show(standing: EmbeddingStatus) -> None:
     if standing.fault:
         screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
         screen.note(standing.fault)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from talekeeper.context.question import Question
 from talekeeper.context.resolve import MESSAGES, Searchable, Sources
-from talekeeper.context.semantics import Asked
+from talekeeper.context.semantics import EmbeddedQuestion
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Also, Answer, Hit, Json
@@ -29,7 +29,7 @@ class SearchRequest:
     asked: Question
     sources: Sources
     shown: Collection[str]
-    meant: Asked | None = None
+    meant: EmbeddedQuestion | None = None
     explain: bool = False
 
 
@@ -50,7 +50,7 @@ def answer(request: SearchRequest, ranking: Ranking) -> Answer:
     )
 
 
-def _by_words(meant: Asked | None, ranking: Ranking) -> str:
+def _by_words(meant: EmbeddedQuestion | None, ranking: Ranking) -> str:
     """What was searched by words alone though there is an encoder, and why."""
     if meant is None:
         return ""

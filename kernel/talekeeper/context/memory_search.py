@@ -13,7 +13,7 @@ from typing import Any, TypedDict, TypeVar
 from talekeeper.context.answering import SearchRequest, answer
 from talekeeper.context.question import PARAMETERS, Question, question
 from talekeeper.context.resolve import Sources, part_scopes, resolve
-from talekeeper.context.semantics import Asked
+from talekeeper.context.semantics import EmbeddedQuestion
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.plugins.border import Answer
@@ -77,7 +77,7 @@ def ask(
     """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
     services.host.ready(address)
 
-    def read(tx: Tx, meant: Asked | None) -> tuple[Answer, Sources]:
+    def read(tx: Tx, meant: EmbeddedQuestion | None) -> tuple[Answer, Sources]:
         session = services.story.session(address, tx=tx)
         roster = services.host.roster(session=session, tx=tx)
         sources = resolve(tx, session, roster, asked.scope, asked.sources)
@@ -101,12 +101,12 @@ def ask(
     return found
 
 
-def by_meaning(services: Services, texts: Sequence[str], read: Callable[[Asked | None], T]) -> T:
+def by_meaning(services: Services, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
     """What `read` gives with what the texts mean, as far as there is something that embeds."""
     return read(None) if services.semantics is None else services.semantics.answered(texts, read)
 
 
-def meaning(services: Services, tx: Tx, meant: Asked | None) -> Meaning | None:
+def meaning(services: Services, tx: Tx, meant: EmbeddedQuestion | None) -> Meaning | None:
     """What the index is asked by; None where nothing was embedded yet, or the question could not be."""
     space = services.index.space(tx, meant.fingerprint) if meant is not None and meant.vectors else None
     if space is None or meant is None:

@@ -10,7 +10,7 @@ from talekeeper.context.bound import Bound
 from talekeeper.context.memory_search import ask, by_meaning, meaning
 from talekeeper.context.question import question
 from talekeeper.context.resolve import part_scopes
-from talekeeper.context.semantics import Asked
+from talekeeper.context.semantics import EmbeddedQuestion
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest.declared import Namespace
@@ -162,7 +162,9 @@ class StorySearch:
             raise NotFound(f"{namespace.path} is not searched", cure="give it a search table in plugin.toml")
         return namespace
 
-    def _query(self, tx: Tx, namespace: Namespace, text: str, depth: int, meant: Asked | None = None) -> Query:
+    def _query(
+        self, tx: Tx, namespace: Namespace, text: str, depth: int, meant: EmbeddedQuestion | None = None
+    ) -> Query:
         bound = self._bound
         return Query(
             texts=(text,),
@@ -174,7 +176,12 @@ class StorySearch:
         )
 
     def _score(
-        self, tx: Tx, namespace: Namespace, queries: Sequence[tuple[str, float]], meant: Asked | None, depth: int
+        self,
+        tx: Tx,
+        namespace: Namespace,
+        queries: Sequence[tuple[str, float]],
+        meant: EmbeddedQuestion | None,
+        depth: int,
     ) -> tuple[ScoredRecord, ...]:
         semantic: dict[str, float] = defaultdict(float)
         scores: dict[str, float] = defaultdict(float)

@@ -19,7 +19,7 @@ from talekeeper.db import ensure_outside_write
 from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
 from talekeeper.models import Cancel
 from talekeeper.story import Address, Scope, Story
-from talekeeper.story.vectors import Waiting
+from talekeeper.story.vectors import Unembedded
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ _FAULTS = (ModelError, PluginError, InputError)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EmbeddedQuestion:
     """The vectors of a question's texts, by text, in the space of `fingerprint`; `fault` says why there are none."""
 
     fingerprint: str
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EmbeddingStatus:
     """How far the home's passages are embedded. `encoder` is empty where nothing embeds, `fault` where all is well."""
 
     encoder: str
@@ -72,21 +72,21 @@ class Semantics:
                 self._encoder, self._is_open = self._open(), True
             return self._encoder
 
-    def ask(self, texts: Sequence[str]) -> Asked | None:
+    def ask(self, texts: Sequence[str]) -> EmbeddedQuestion | None:
         """What a question means; None where nothing embeds. Fails only in the answer's `fault`, within 10 s."""
         ensure_outside_write("the embedding of a question")
         if self._failed is not None and time.monotonic() - self._failed[0] < _AGAIN:
-            return Asked("", {}, self._failed[1])
+            return EmbeddedQuestion("", {}, self._failed[1])
         try:
             encoder = self.encoder()
             asked = None if encoder is None else self._asked(encoder, texts)
         except _FAULTS as fault:
             self._failed = (time.monotonic(), fault.sentence())
-            return Asked("", {}, fault.sentence())
+            return EmbeddedQuestion("", {}, fault.sentence())
         self._failed = None
         return asked
 
-    def answered(self, texts: Sequence[str], read: Callable[[Asked | None], T]) -> T:
+    def answered(self, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
         """What `read` gives with what the texts mean; by words alone where a store of vectors fails in the middle."""
         asked = self.ask(texts)
         try:
@@ -94,16 +94,16 @@ class Semantics:
         except PluginError as fault:
             if asked is None or asked.outside is None:
                 raise
-            return read(Asked("", {}, fault.sentence()))
+            return read(EmbeddedQuestion("", {}, fault.sentence()))
 
-    def standing(self) -> Standing:
+    def standing(self) -> EmbeddingStatus:
         """Counts all passages of the home."""
         try:
             encoder = self.encoder()
         except _FAULTS as fault:
-            return Standing("", *self._story.vectors.count(""), fault.sentence())
+            return EmbeddingStatus("", *self._story.vectors.count(""), fault.sentence())
         name, fingerprint = ("", "") if encoder is None else (encoder.name, encoder.fingerprint)
-        return Standing(name, *self._story.vectors.count(fingerprint))
+        return EmbeddingStatus(name, *self._story.vectors.count(fingerprint))
 
     def embed(
         self,
@@ -137,7 +137,7 @@ class Semantics:
                         return done
         return done
 
-    def _waiting(self, scope: Scope, fingerprint: str) -> Iterator[Waiting]:
+    def _waiting(self, scope: Scope, fingerprint: str) -> Iterator[Unembedded]:
         """Stretch by stretch. How far a partition has been dealt with is remembered: passages are added at its end."""
         key: tuple[int, str] | None = None
         after = self._reached(scope, fingerprint)
@@ -150,7 +150,7 @@ class Semantics:
         part = self._story.vectors.part(scope)
         return -1 if part is None else self._done.get((part, fingerprint), -1)
 
-    def _embed(self, encoder: Encoder, waiting: Waiting, docs: Sequence[int], cancel: Cancel | None) -> int:
+    def _embed(self, encoder: Encoder, waiting: Unembedded, docs: Sequence[int], cancel: Cancel | None) -> int:
         told = [doc for doc in docs if waiting.texts[doc].strip()]
         made: Sequence[Vector] = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
         vectors: dict[int, Vector | None] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
@@ -171,8 +171,8 @@ class Semantics:
             outside.sweep(self._story)
             self._swept = removals
 
-    def _asked(self, encoder: Encoder, texts: Sequence[str]) -> Asked:
-        return Asked(encoder.fingerprint, self._vectors(encoder, texts), outside=encoder.outside)
+    def _asked(self, encoder: Encoder, texts: Sequence[str]) -> EmbeddedQuestion:
+        return EmbeddedQuestion(encoder.fingerprint, self._vectors(encoder, texts), outside=encoder.outside)
 
     def _vectors(self, encoder: Encoder, texts: Sequence[str]) -> dict[str, Vector]:
         with self._lock:
@@ -187,7 +187,7 @@ class Semantics:
         return {text: vector for text, vector in (found | made).items() if vector is not None}
 
 
-def _batches(waiting: Waiting, size: int) -> Iterator[list[int]]:
+def _batches(waiting: Unembedded, size: int) -> Iterator[list[int]]:
     docs = list(waiting.texts)
     for start in range(0, len(docs), size):
         yield docs[start : start + size]

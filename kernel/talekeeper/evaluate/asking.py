@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from talekeeper.context.memory_search import meaning
 from talekeeper.context.resolve import part_scopes
-from talekeeper.context.semantics import Asked
+from talekeeper.context.semantics import EmbeddedQuestion
 from talekeeper.db import Tx
 from talekeeper.errors import NoModel, NotFound
 from talekeeper.evaluate.corpus import RECORDS, refs_of, workspace_of
@@ -36,7 +36,9 @@ def rank(home: Home, question_set: QuestionSet, question: Question) -> list[str]
     return [refs[key] for key in keys]
 
 
-def _keys(home: Home, tx: Tx, address: Address, text: str, source: Source, meant: Asked | None) -> Iterator[str]:
+def _keys(
+    home: Home, tx: Tx, address: Address, text: str, source: Source, meant: EmbeddedQuestion | None
+) -> Iterator[str]:
     home.story.session(address, tx=tx)
     parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
     if not parts:

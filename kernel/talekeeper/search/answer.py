@@ -39,7 +39,7 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FetchedQuery:
     """A query with all that was read for it; states, scopes and postings stand in the order of its partitions."""
 
     query: Query
@@ -59,7 +59,7 @@ class Asked:
         ]
 
 
-def answer(asked: Asked, names: Names) -> tuple[Ranked, ...]:
+def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
     """At most `query.depth` hits, best first."""
     fields = {kind: asked.fields(kind) for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)}
     hits: tuple[Ranked, ...] = ()
@@ -79,7 +79,7 @@ def all_terms(wordings: Sequence[Wording]) -> list[str]:
     return list(dict.fromkeys([*telling, *(term for wording in wordings for term in wording.everyday)]))
 
 
-def _lists(asked: Asked, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
+def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
     rescores = kind is Kind.MESSAGE and asked.query.neighbours
     statistics = take_statistics(fields, kind, all_terms(asked.wordings), asked.tuning)
@@ -94,7 +94,7 @@ def _lists(asked: Asked, kind: Kind, fields: Sequence[Field], width: int, names:
 
 
 def _by_meaning_too(
-    asked: Asked, found: Shortlist, fields: Sequence[Field], wording: Wording, width: int, names: Names
+    asked: FetchedQuery, found: Shortlist, fields: Sequence[Field], wording: Wording, width: int, names: Names
 ) -> Shortlist:
     """The list as it is where the wording has no vector or passages have none."""
     if wording.vector is None:
@@ -104,7 +104,7 @@ def _by_meaning_too(
     return found if heights is None else blend(found, fields, heights, width, asked.tuning, names.keys)
 
 
-def _one_list(asked: Asked, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
+def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
     hits = Hits(asked.states, [found for group in lists.values() for found in group])
     ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
-from talekeeper.search.meaning import Standing
+from talekeeper.search.meaning import MeaningScores
 from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.postings import frequencies
 from talekeeper.search.shortlist import Field, KeyOf, Place, Rows, Shortlist, join, order, score_rows
@@ -27,7 +27,12 @@ from talekeeper.search.tuning import Tuning
 
 
 def blend(
-    found: Shortlist, fields: Sequence[Field], standings: Sequence[Standing], width: int, tuning: Tuning, key_of: KeyOf
+    found: Shortlist,
+    fields: Sequence[Field],
+    standings: Sequence[MeaningScores],
+    width: int,
+    tuning: Tuning,
+    key_of: KeyOf,
 ) -> Shortlist:
     """The list in its new order, with passages that entered by meaning alone; `found` is in order by words."""
     entrants = [
@@ -49,7 +54,9 @@ def _attainable(found: Shortlist) -> float:
     return sum(statistics.idf[term] for term in found.terms if term not in statistics.everyday) or 1.0
 
 
-def _entrants(number: int, field: Field, found: Shortlist, standing: Standing, width: int, tuning: Tuning) -> Shortlist:
+def _entrants(
+    number: int, field: Field, found: Shortlist, standing: MeaningScores, width: int, tuning: Tuning
+) -> Shortlist:
     """The passages that stand out most and are not in the list, scored by their words."""
     high = np.flatnonzero(standing.height >= tuning.meaning_gate)
     high = high[np.argsort(-standing.height[high], kind="stable")[:width]]
@@ -60,7 +67,7 @@ def _entrants(number: int, field: Field, found: Shortlist, standing: Standing, w
     return score_rows(number, field, rows, found.terms, found.statistics)
 
 
-def _heights(every: Shortlist, standings: Sequence[Standing]) -> tuple[Doubles, Doubles]:
+def _heights(every: Shortlist, standings: Sequence[MeaningScores]) -> tuple[Doubles, Doubles]:
     """Cosine and height of each row; NaN and 0 without a vector."""
     cosine, height = np.full(len(every), np.nan), np.zeros(len(every))
     for number, standing in enumerate(standings):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from talekeeper.db import Database, Row, Tx
 from talekeeper.search import checking, maintenance, rebuilding, staging, vectors, writing
-from talekeeper.search.answer import Asked, Wording, all_terms, answer
+from talekeeper.search.answer import FetchedQuery, Wording, all_terms, answer
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
 from talekeeper.search.meaning import compared
@@ -95,7 +95,7 @@ class Index:
             return Ranking((), searched)
         postings = fetch(tx, self._postings, loaded, all_terms(wordings))
         matrices = self._matrices_of(tx, query, loaded)
-        asked = Asked(query, wordings, loaded, scopes, postings, self._tuning, matrices)
+        asked = FetchedQuery(query, wordings, loaded, scopes, postings, self._tuning, matrices)
         return Ranking(
             answer(asked, Names(tx, loaded)), searched, compared(loaded, scopes, matrices) if matrices else 0
         )
@@ -108,7 +108,7 @@ class Index:
         scopes = [states[scope.part].scope(wanted(query, scope), make_scope) for scope in present]
         wordings = _wordings(query, self._tuning)
         terms = all_terms(wordings)
-        asked = Asked(query, wordings, loaded, scopes, fetch(tx, self._postings, loaded, terms), self._tuning)
+        asked = FetchedQuery(query, wordings, loaded, scopes, fetch(tx, self._postings, loaded, terms), self._tuning)
         found = [field.postings.df() for kind in Kind for field in asked.fields(kind)]
         return {term: sum(held[term] for held in found) for term in terms}
 

@@ -17,7 +17,7 @@ from talekeeper.search.arrays import Bools
 from talekeeper.search.columns import Columns, Shelf, check, from_rows, unpack
 from talekeeper.search.damage import decoding
 from talekeeper.search.passage import Kind
-from talekeeper.search.state import Held, Mark, PartRow, PartState, SourceName, Stack
+from talekeeper.search.state import Mark, PartRow, PartState, PlacedSegment, SourceName, Stack
 from talekeeper.search.tail import Tail
 
 _ROWS = "SELECT id, docs, removals, layout, stamp FROM part WHERE id IN ({})"
@@ -144,10 +144,10 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
 
 
 def _read_stack(tx: Tx, part: int) -> Stack:
-    segments: list[Held] = []
+    segments: list[PlacedSegment] = []
     start = 0
     for number, lo, hi, n in tx.rows(_SEGMENTS, (part,)):
-        segments.append(Held(number, lo, hi, n, start))
+        segments.append(PlacedSegment(number, lo, hi, n, start))
         start += n
     return Stack(tuple(segments))
 

@@ -36,7 +36,7 @@ _SPARSE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MeaningScores:
     """Passages of one field that stand out or were listed: ascending positions, cosines, how far each stands out."""
 
     position: Positions
@@ -73,7 +73,7 @@ def standings(
     listed: Sequence[Positions],
     width: int,
     tuning: Tuning,
-) -> list[Standing] | None:
+) -> list[MeaningScores] | None:
     """Of each field the `width` passages that stand out most, and more, and those `listed`.
 
     Measured over all fields together; None where too few have vectors to compare.
@@ -84,7 +84,7 @@ def standings(
     if not spread > _FLAT:
         return None
     mean = float(every.mean())
-    result: list[Standing] = []
+    result: list[MeaningScores] = []
     for field, matrix, near, positions in zip(fields, matrices, found, listed, strict=True):
         looked = _looked_at(near, positions, width)
         meant = near.meant[looked]
@@ -112,10 +112,10 @@ def _looked_at(near: _Near, listed: Positions, width: int) -> Positions:
     return np.union1d(high, there[np.isin(near.position[there], listed)])
 
 
-def _standing(near: _Near, looked: Positions, height: Singles) -> Standing:
+def _standing(near: _Near, looked: Positions, height: Singles) -> MeaningScores:
     position = near.position[looked]
     order = np.argsort(position, kind="stable")
-    return Standing(position[order], near.cosine[looked][order], height[order].astype(np.float32))
+    return MeaningScores(position[order], near.cosine[looked][order], height[order].astype(np.float32))
 
 
 def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Near:

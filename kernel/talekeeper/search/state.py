@@ -24,7 +24,7 @@ _serial = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PlacedSegment:
     """A segment and where its positions begin."""
 
     id: int
@@ -41,7 +41,7 @@ class Stack:
     `serial` is unique in the process, for caches to go by.
     """
 
-    segments: tuple[Held, ...]
+    segments: tuple[PlacedSegment, ...]
     average: float = field(default=0.0, compare=False)
     serial: int = field(default_factory=_serial.__next__, compare=False)
 

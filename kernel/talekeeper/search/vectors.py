@@ -55,7 +55,7 @@ WHERE vector.part = ? AND vector.doc = ? AND doc.digest = ?
 """
 _NO_SPACE = 0
 Fixed = NDArray[np.int16]
-Held = tuple[int, bytes]
+PlacedSegment = tuple[int, bytes]
 """The space of a vector and what is stored of it."""
 _ELSEWHERE = b"\1"
 """In place of a vector: a store outside this database has it."""
@@ -217,7 +217,7 @@ def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float] | N
     return [doc for doc, vector in vectors.items() if tx.run(_PUT, (space, batch, _packed(vector), part, doc))]
 
 
-def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> Held | None:
+def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> PlacedSegment | None:
     """The vector of the first of these passages whose text has this digest, if it has one in this database."""
     for doc in docs:
         row = tx.one(_HELD, (part, doc, digest))
@@ -226,7 +226,7 @@ def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> Held | None:
     return None
 
 
-def move(tx: Tx, part: int, vectors: Mapping[int, Held]) -> None:
+def move(tx: Tx, part: int, vectors: Mapping[int, PlacedSegment]) -> None:
     """Gives passages by number vectors that others of the same text had."""
     if vectors:
         batch = count_up(tx, _BATCH)

@@ -28,7 +28,7 @@ _RECORD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Unembedded:
     """Texts of a partition's passages by number, in order; `end` is the last number that was looked at."""
 
     part: int
@@ -56,7 +56,7 @@ class Vectors:
             lambda tx: self._core.index.find_part(tx, scope.workspace, scope.session, scope.preset)
         )
 
-    def waiting(self, scope: Scope, fingerprint: str, *, after: int = -1) -> Waiting | None:
+    def waiting(self, scope: Scope, fingerprint: str, *, after: int = -1) -> Unembedded | None:
         """The next passages behind the number `after` without a vector of this space; None when there are no more."""
         return self._core.db.read(partial(self._waiting, scope=scope, fingerprint=fingerprint, after=after))
 
@@ -90,13 +90,13 @@ class Vectors:
             passages, done = passages + there, done + dealt
         return passages, done
 
-    def _waiting(self, tx: Tx, scope: Scope, fingerprint: str, after: int) -> Waiting | None:
+    def _waiting(self, tx: Tx, scope: Scope, fingerprint: str, after: int) -> Unembedded | None:
         index = self._core.index
         part = index.find_part(tx, scope.workspace, scope.session, scope.preset)
         rows = [] if part is None else index.without_vectors(tx, part, fingerprint, after, BATCH)
         if part is None or not rows:
             return None
-        return Waiting(part, {**_of_messages(tx, scope, rows), **_of_records(tx, scope, rows)}, rows[-1][0])
+        return Unembedded(part, {**_of_messages(tx, scope, rows), **_of_records(tx, scope, rows)}, rows[-1][0])
 
 
 def _all_scopes(tx: Tx) -> list[Scope]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from talekeeper.api import ROOT, JobResult, JobView, PluginContext, Record, Skip, Use
 
-from talekeeper_memory.eviction import Held, evicted
+from talekeeper_memory.eviction import Candidate, evicted
 from talekeeper_memory.pages import every
 from talekeeper_memory.standing import standing
 
@@ -37,10 +37,10 @@ def _keep(ctx: PluginContext, job: JobView, namespace: str, capacity: int, recor
     return JobResult(did_work=bool(taken), covered=job.range, details={"withdrawn": taken[:100], "count": len(taken)})
 
 
-def _held(record: Record, use: Use | None) -> Held:
+def _held(record: Record, use: Use | None) -> Candidate:
     value = record.value
     turn = value.get("turn")
-    return Held(
+    return Candidate(
         key=record.key,
         start=value.get("from", turn),
         end=value.get("to", turn),

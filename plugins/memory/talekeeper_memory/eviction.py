@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Candidate:
     """A record that covers the places `start`..`end` of the story; None where it covers none."""
 
     key: str
@@ -28,7 +28,7 @@ class Held:
         return self.last_used, self.used, self.key
 
 
-def evicted(held: Iterable[Held], capacity: int) -> list[str]:
+def evicted(held: Iterable[Candidate], capacity: int) -> list[str]:
     """The keys to take, in order, until `capacity` are left; fewer when the rest are pinned."""
     left = list(held)
     surplus = len(left) - capacity
@@ -44,7 +44,7 @@ def evicted(held: Iterable[Held], capacity: int) -> list[str]:
     return gone
 
 
-def _least_used(left: list[Held], gone: list[str]) -> Held | None:
+def _least_used(left: list[Candidate], gone: list[str]) -> Candidate | None:
     """For when coverage has no candidate: what tells of no place, then the first and the last."""
     taken = set(gone)
     free = [one for one in left if not one.pinned and one.key not in taken]
@@ -57,7 +57,7 @@ class _Chain:
     After each pick only the neighbours' holes change: their entries are pushed anew, and stale ones are passed over.
     """
 
-    def __init__(self, placed: list[Held]) -> None:
+    def __init__(self, placed: list[Candidate]) -> None:
         self._items = placed
         self._at = {one.key: index for index, one in enumerate(placed)}
         self._before = [index - 1 for index in range(len(placed))]
@@ -67,7 +67,7 @@ class _Chain:
         for index in range(len(placed)):
             self._push(index)
 
-    def smallest(self) -> Held | None:
+    def smallest(self) -> Candidate | None:
         """The candidate with the smallest hole, ties by use; None when only ends and pins are left."""
         while self._heap:
             hole, _, index = self._heap[0]
@@ -76,7 +76,7 @@ class _Chain:
             heapq.heappop(self._heap)
         return None
 
-    def take(self, one: Held) -> None:
+    def take(self, one: Candidate) -> None:
         """Takes a record out; its neighbours close up."""
         index = self._at.get(one.key)
         if index is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper_memory.eviction import Held, evicted
+from talekeeper_memory.eviction import Candidate, evicted
 
 
-def blocks(*starts: int, **more: Held) -> list[Held]:
-    return [Held(str(number), start, start + 5) for number, start in enumerate(starts, 1)]
+def blocks(*starts: int, **more: Candidate) -> list[Candidate]:
+    return [Candidate(str(number), start, start + 5) for number, start in enumerate(starts, 1)]
 
 
 def test_six_blocks_go_from_the_inside_and_the_ends_last() -> None:
@@ -17,7 +17,7 @@ def test_six_blocks_go_from_the_inside_and_the_ends_last() -> None:
 
 
 def test_a_doubled_block_leaves_no_hole() -> None:
-    held = [*blocks(0, 6, 12, 18, 24, 30), Held("7", 12, 17)]
+    held = [*blocks(0, 6, 12, 18, 24, 30), Candidate("7", 12, 17)]
 
     assert evicted(held, 4) == ["3", "2", "4"]
 
@@ -27,13 +27,13 @@ def test_what_stands_alone_between_wide_gaps_stays() -> None:
 
 
 def test_pins_are_never_taken_and_count_as_coverage() -> None:
-    held = [Held("1", 0, 5), Held("2", 6, 11, pinned=True), Held("3", 12, 17), Held("4", 18, 23)]
+    held = [Candidate("1", 0, 5), Candidate("2", 6, 11, pinned=True), Candidate("3", 12, 17), Candidate("4", 18, 23)]
 
     assert evicted(held, 0) == ["3", "1", "4"]
 
 
 def test_all_pinned_the_capacity_yields() -> None:
-    held = [Held(str(number), number, number, pinned=True) for number in range(5)]
+    held = [Candidate(str(number), number, number, pinned=True) for number in range(5)]
 
     assert evicted(held, 2) == []
 
@@ -48,26 +48,26 @@ def test_all_pinned_the_capacity_yields() -> None:
 )
 def test_ties_go_by_use(second: tuple[int, int], third: tuple[int, int], first_gone: str) -> None:
     held = [
-        Held("1", 0, 5),
-        Held("2", 6, 11, last_used=second[0], used=second[1]),
-        Held("3", 12, 17, last_used=third[0], used=third[1]),
-        Held("4", 18, 23),
+        Candidate("1", 0, 5),
+        Candidate("2", 6, 11, last_used=second[0], used=second[1]),
+        Candidate("3", 12, 17, last_used=third[0], used=third[1]),
+        Candidate("4", 18, 23),
     ]
 
     assert evicted(held, 3) == [first_gone]
 
 
 def test_what_covers_no_place_goes_when_coverage_has_no_candidate() -> None:
-    held = [Held("1", 0, 5), Held("2", None, None), Held("3", 6, 11), Held("4", 12, 17)]
+    held = [Candidate("1", 0, 5), Candidate("2", None, None), Candidate("3", 6, 11), Candidate("4", 12, 17)]
 
     assert evicted(held, 2) == ["3", "1"]
 
 
 @st.composite
-def anything(draw: st.DrawFn) -> list[Held]:
+def anything(draw: st.DrawFn) -> list[Candidate]:
     spans = draw(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 8)), max_size=25))
     return [
-        Held(
+        Candidate(
             f"{number:02}",
             start,
             start + length,
@@ -80,7 +80,7 @@ def anything(draw: st.DrawFn) -> list[Held]:
 
 
 @given(anything(), st.integers(0, 25))
-def test_as_many_go_as_must_and_may(held: list[Held], capacity: int) -> None:
+def test_as_many_go_as_must_and_may(held: list[Candidate], capacity: int) -> None:
     gone = evicted(held, capacity)
 
     free = [one.key for one in held if not one.pinned]
@@ -90,7 +90,7 @@ def test_as_many_go_as_must_and_may(held: list[Held], capacity: int) -> None:
 
 
 @given(anything(), st.integers(1, 25))
-def test_each_pick_is_the_smallest_hole_of_what_is_left(held: list[Held], capacity: int) -> None:
+def test_each_pick_is_the_smallest_hole_of_what_is_left(held: list[Candidate], capacity: int) -> None:
     gone = evicted(held, capacity)
 
     left = list(held)
@@ -99,7 +99,7 @@ def test_each_pick_is_the_smallest_hole_of_what_is_left(held: list[Held], capaci
         left = [one for one in left if one.key != key]
 
 
-def plainly(left: list[Held]) -> str:
+def plainly(left: list[Candidate]) -> str:
     """The rule as it is written, looked up anew each time."""
     placed = sorted(left, key=lambda one: (one.start, one.end, one.key))
     found: list[tuple[int, tuple[int, int, str]]] = []
