@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -207,6 +208,24 @@ def test_what_waits_for_a_model_is_told_and_hastened(jobs: Run, told: TellTurns)
     assert waits.code == again.code == 1
     assert "waits for a model: no model is configured" in waits.err
     assert [(job["state"], job["attempts"]) for job in again.json["jobs"]] == [("pending", 0)]
+
+
+def test_what_waited_for_a_model_that_is_there_now_is_told_as_due(
+    jobs: Run, told: TellTurns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told("I ask the muse.")
+    jobs("jobs", "run", "harbour")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr("sys.stdin", io.StringIO("/jobs\n"))
+
+    (listed,) = jobs("jobs", "list", "harbour", "--json").json["jobs"]
+    played = jobs("play", "-s", "harbour")
+    (left,) = jobs("jobs", "list", "harbour", "--json").json["jobs"]
+
+    assert listed["why"] == "its model is there now; it is done after the next turn, or by talekeeper jobs run"
+    assert "diary/write: pending" in played.out
+    assert "waits for a model" not in played.out + played.err
+    assert (left["state"], left["why"], left["not_before"], left["details"]) == ("pending", "", None, {})
 
 
 def test_one_job_is_retried_by_the_end_of_its_id(jobs: Run, told: TellTurns) -> None:

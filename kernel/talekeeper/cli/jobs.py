@@ -15,6 +15,7 @@ from talekeeper.cli.present import minute, place
 from talekeeper.cli.tree import last_session_argument, session_argument
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState
+from talekeeper.story.ledger import lacked
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -119,6 +120,7 @@ class Telling:
     """How the jobs of a session are told: as they stand on the lineage, and whether somebody is at work."""
 
     def __init__(self, home: Home, address: Address) -> None:
+        self._models = home.services.models
         self._reach = home.story.lineage(address)
         lease = home.story.jobs.lease_name(address)
         self._at_work = home.leases.held(address.workspace, lease)
@@ -156,9 +158,15 @@ class Telling:
             parts.append("waits for a return to its branch")
         elif job.state is JobState.FAILED and job.not_before is None:
             parts.append("given up; talekeeper jobs retry tries it again")
+        elif job.state is JobState.PENDING and job.not_before and self._has_its_model(job):
+            parts = ["its model is there now; it is done after the next turn, or by talekeeper jobs run"]
         elif job.state not in _DONE and job.not_before:
             parts.append(f"not before {minute(job.not_before)}")
         return "; ".join(part for part in parts if part)
+
+    def _has_its_model(self, job: Job) -> bool:
+        slot = lacked(job.details)
+        return bool(slot) and self._models.slot(slot) is not None
 
 
 def _id_of(home: Home, address: Address, name: str) -> str:

@@ -41,7 +41,9 @@ class Game:
         self.lines = lines
         self.over = False
         self.narrator = home.narrator()
-        self._worker = Worker(home.jobs())
+        runner = home.jobs()
+        runner.awaken(address)
+        self._worker = Worker(runner)
         self._told_of_waiting: set[str] = set()
 
     # What is so

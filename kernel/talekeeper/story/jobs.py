@@ -5,7 +5,7 @@ Every method takes part in the caller's transaction when `tx` is given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,11 +96,32 @@ class Jobs:
         return True
 
     def release(
-        self, address: Address, job: str, lease: Lease, reason: str, *, after: float = 0.0, tx: Tx | None = None
+        self,
+        address: Address,
+        job: str,
+        lease: Lease,
+        reason: str,
+        *,
+        after: float = 0.0,
+        lacks: str = "",
+        tx: Tx | None = None,
     ) -> Job:
-        """Puts a running job back, its attempt not counted; it is due again after `after` seconds."""
+        """Puts a running job back, its attempt not counted; it is due again after `after` seconds.
+
+        `lacks` is the slot of the model it waits for, see `awaken`.
+        """
         return self._core.write(
-            lambda tx: ledger.release(self._core, tx, address, job, lease, reason, after), tx, "put a job back"
+            lambda tx: ledger.release(self._core, tx, address, job, lease, reason, after, lacks), tx, "put a job back"
+        )
+
+    def awaken(self, address: Address, has_model: Callable[[str], bool]) -> list[Job]:
+        """Makes due at once what was put back for want of a model whose slot `has_model` knows now, and gives it."""
+        found = self._core.read(lambda tx: ledger.lacking(tx, address), None)
+        there = [job for job, slot in found if has_model(slot)]
+        if not there:
+            return []
+        return self._core.write(
+            lambda tx: [ledger.awaken(self._core, tx, address, job) for job in there], None, "awaken jobs"
         )
 
     def keep(self, failure: Unrecorded) -> None:

@@ -29,6 +29,7 @@ _COLUMNS = (
 # In the words of the index `job_open`, or SQLite does not use it.
 _OPEN = "state IN ('pending', 'running', 'reopened', 'failed')"
 _MINE = "workspace = ? AND session = ? AND id = ?"
+_LACKS = "waits_for_model"
 _UNCOVERED = "covered_start = NULL, covered_end = NULL, covered_branch = NULL"
 
 
@@ -165,12 +166,15 @@ def fail(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason
     return job(tx, address, job_id)
 
 
-def release(core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason: str, after: float) -> Job:
-    """Puts a running job back as if it had not been claimed, due after `after` seconds."""
+def release(
+    core: Core, tx: Tx, address: Address, job_id: str, lease: Lease, reason: str, after: float, lacks: str
+) -> Job:
+    """Puts a running job back as if it had not been claimed, due after `after` seconds, or once `lacks` is there."""
     attempts = job(tx, address, job_id).attempts - 1
     due = iso(core.clock.now() + timedelta(seconds=after)) if after else None
-    _end(core, tx, address, job_id, lease, state="pending", attempts=attempts, reason=_told(reason),
-         not_before=due)  # fmt: skip
+    details = dumps({_LACKS: lacks} if lacks else {}, "details")
+    _end(core, tx, address, job_id, lease, state="pending", attempts=attempts, reason=_told(reason), not_before=due,
+         details=details)  # fmt: skip
     return job(tx, address, job_id)
 
 
@@ -192,6 +196,32 @@ def hasten(core: Core, tx: Tx, address: Address) -> int:
         "AND state <> 'running' AND attempts < ? AND not_before IS NOT NULL",
         (core.now(), address.workspace, address.session, MAX_ATTEMPTS),
     )
+
+
+def lacking(tx: Tx, address: Address) -> list[tuple[str, str]]:
+    """Jobs that wait for a model, and the slot each lacked."""
+    rows = tx.rows(
+        f"SELECT id, details FROM job WHERE workspace = ? AND session = ? AND {_OPEN} AND state = 'pending' "
+        "AND not_before IS NOT NULL AND details <> '{}'",
+        (address.workspace, address.session),
+    )
+    return [(job_id, slot) for job_id, details in rows if (slot := lacked(stored(details)))]
+
+
+def lacked(details: Mapping[str, Any]) -> str:
+    """The slot of the model that a job with these details was put back for; empty when it was not."""
+    slot = details.get(_LACKS, "")
+    return slot if isinstance(slot, str) else ""
+
+
+def awaken(core: Core, tx: Tx, address: Address, job_id: str) -> Job:
+    """Makes a waiting job due, with nothing left of why it waited; one that is no longer waiting is left alone."""
+    tx.run(
+        f"UPDATE job SET not_before = NULL, reason = '', details = '{{}}', updated = ? WHERE {_MINE} "
+        "AND state = 'pending'",
+        (core.now(), address.workspace, address.session, job_id),
+    )
+    return job(tx, address, job_id)
 
 
 def retry(core: Core, tx: Tx, address: Address, job_id: str | None) -> list[Job]:

@@ -39,7 +39,10 @@ from talekeeper.turn.job_call import PluginAway, call_job, kinds
 from talekeeper.turn.untold import untold
 
 WAIT = 3600.0
-"""Seconds until a job that lacks a model or its plugin is looked at again; a person may hasten it."""
+"""Seconds until a job that lacks a model or its plugin is looked at again.
+
+A person may hasten it, and where the slot of a model was empty, it is due as soon as it is not.
+"""
 
 ROUND = 20
 """Turns noted at once when a story is caught up with, well below the backlog that the ledger holds of a kind."""
@@ -94,6 +97,7 @@ class JobRunner:
         StoreError when the ledger cannot be read or written.
         """
         done: list[Job] = []
+        self.awaken(address)
         with self._leases.hold(address.workspace, self._jobs.lease_name(address)) as lease:
             while (limit is None or len(done) < limit) and not (cancel is not None and cancel.is_set()):
                 job = self._claim(address, lease)
@@ -106,6 +110,11 @@ class JobRunner:
                     on_job(done[-1])
             self._embed(address, cancel)
         return done
+
+    def awaken(self, address: Address) -> None:
+        """Makes due what waited for a model that is there now; does none of it."""
+        for job in self._jobs.awaken(address, self._has_model):
+            self._tell("job.due", address, job, because="its model is there now")
 
     def left(self, address: Address, only: str = "") -> int:
         """How many jobs `catch_up` has before it, as far as can be known."""
@@ -210,7 +219,7 @@ class JobRunner:
         if isinstance(error, Skip):
             self._end(address, job, reason, lambda: self._jobs.skip(address, job.id, lease, reason))
         elif isinstance(error, NoModel):
-            self._release(address, job, lease, f"waits for a model: {reason}", WAIT)
+            self._release(address, job, lease, f"waits for a model: {reason}", WAIT, lacks=self._lacked(error))
         elif isinstance(error, Cancelled) and cancel is not None and cancel.is_set():
             self._release(address, job, lease, job.reason, 0.0)
         elif isinstance(error, Retry):
@@ -226,8 +235,19 @@ class JobRunner:
         else:
             self._warn_of_unrecorded(address, job)
 
-    def _release(self, address: Address, job: Job, lease: Lease, reason: str, after: float) -> None:
-        self._end(address, job, reason, lambda: self._jobs.release(address, job.id, lease, reason, after=after))
+    def _release(self, address: Address, job: Job, lease: Lease, reason: str, after: float, *, lacks: str = "") -> None:
+        def release() -> None:
+            self._jobs.release(address, job.id, lease, reason, after=after, lacks=lacks)
+
+        self._end(address, job, reason, release)
+
+    def _lacked(self, error: NoModel) -> str:
+        """The empty slot; none where the slot is there and something else about its model is not."""
+        slot = error.data.get("slot")
+        return slot if isinstance(slot, str) and not self._has_model(slot) else ""
+
+    def _has_model(self, slot: str) -> bool:
+        return self._services.models.slot(slot) is not None
 
     def _end(self, address: Address, job: Job, reason: str, write: Callable[[], object]) -> None:
         try:

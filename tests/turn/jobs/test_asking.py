@@ -239,3 +239,33 @@ def test_which_slot_lacks_a_model_is_said(start: Start) -> None:
     home.turn("ask", "tell")
 
     assert details(home)["why"].startswith("no model is configured; write [models.narrator] in talekeeper.toml")
+
+
+def test_a_job_that_waited_for_a_model_is_due_as_soon_as_its_slot_is_there(
+    start: Start, open_home: Callable[..., Any], models_at: ModelsAt
+) -> None:
+    home = start({"ask": ASK + TELL})
+    home.turn("ask", "tell")
+    (waiting,) = home.runner.run(home.address())
+    again = home.run()
+    home.close()
+
+    with ScriptedServer([say("Mara.")]) as server:
+        later = open_home(models=models_at(server))
+        (done,) = later.runner.run(later.address())
+
+    assert (waiting.state, waiting.details, again) == ("pending", {"waits_for_model": "extract"}, [])
+    assert (done.state, done.attempts, done.reason, done.details["text"]) == ("succeeded", 1, "", "Mara.")
+    later.trace.flush()
+    due, *_ = read_events(later.trace.path, kind="job.due")
+    assert (due.facts["job"], due.facts["because"]) == ("ask", "its model is there now")
+
+
+def test_a_job_whose_slot_is_there_and_lacks_something_else_waits_its_time(start: Start, models_at: ModelsAt) -> None:
+    with ScriptedServer([]) as server:
+        home = start({"ask": 'raise NoModel("none offered", slot="extract")'}, options={"models": models_at(server)})
+        home.turn("ask", "tell")
+
+        (waiting,) = home.runner.run(home.address())
+
+    assert (waiting.state, waiting.details, home.run()) == ("pending", {}, [])
