@@ -29,13 +29,14 @@ _FORMATS = (WHOLE, "sillytavern", "markdown")
 
 @click.command(epilog="Example:  talekeeper export low-house --output low-house.jsonl")
 @click.argument("names", nargs=-1, metavar="[SESSION…]")
+@click.option("-s", "--session", "more", metavar="SESSION", multiple=True, help="Names one here instead.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to make.  [default: stdout]"
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default=WHOLE, show_default=True)
 @common
 @pass_common
-def command(options: Common, /, names: tuple[str, ...], output: Path | None, form: str) -> None:
+def command(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], output: Path | None, form: str) -> None:
     """Write sessions to a file, to keep, move or read.
 
     Without a SESSION, all of the workspace. jsonl holds everything (branches, takes, records, versions) in lines that
@@ -45,7 +46,8 @@ def command(options: Common, /, names: tuple[str, ...], output: Path | None, for
         # What is printed is then one document, and an export is none.
         raise ParameterError("--output", "--json tells of a file, and none is named", cure="add --output FILE")
     with options.open() as home:
-        sessions = [session_of(home, options, name) for name in names] or home.story.sessions(options.workspace)
+        named = [session_of(home, options, name) for name in (*names, *more)]
+        sessions = named or home.story.sessions(options.workspace)
         if not sessions:
             workspace_of(home, options.workspace)
         with _writer(output) as write:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.in_session import InSession, last_session_argument, session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import minute, place
-from talekeeper.cli.tree import last_session_argument, session_argument
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState
 from talekeeper.story.ledger import lacked
@@ -37,7 +37,7 @@ def group(ctx: click.Context) -> None:
         ctx.invoke(list_jobs)
 
 
-@group.command("list", epilog="Example:  talekeeper jobs list low-house")
+@group.command("list", cls=InSession, epilog="Example:  talekeeper jobs list low-house")
 @last_session_argument
 @click.option("--all", "everything", is_flag=True, help=f"Those that are done too.  [default: the last {_SHOWN}]")
 @common
@@ -60,7 +60,7 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
         screen.note(f"{address.session} has no jobs; {cure}")
 
 
-@group.command(epilog="Example:  talekeeper jobs run low-house")
+@group.command(cls=InSession, epilog="Example:  talekeeper jobs run low-house")
 @last_session_argument
 @click.argument("job", metavar="[PLUGIN/JOB]", required=False)
 @common
@@ -93,7 +93,7 @@ def run(options: Common, /, name: str | None, job: str | None) -> int:
     return 0 if all(one["state"] in _DONE for one in ended) else 1
 
 
-@group.command(epilog="Example:  talekeeper jobs retry low-house")
+@group.command(cls=InSession, epilog="Example:  talekeeper jobs retry low-house")
 @session_argument
 @click.argument("job", metavar="[ID]", required=False)
 @common

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import session_json
-from talekeeper.cli.tree import last_session_argument
 from talekeeper.db import Tx
 from talekeeper.models.plain import is_object
 from talekeeper.story import Address, Session, Story
@@ -19,7 +19,7 @@ from talekeeper.story.names import check_line
 from talekeeper.turn.voice import voice
 
 
-@click.command(epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")
 @last_session_argument
 @click.option("--player", metavar="NAME", help="Who the player is.")
 @click.option("--narrator", metavar="NAME", help="Who tells the story.")

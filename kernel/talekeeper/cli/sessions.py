@@ -11,13 +11,13 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.confirm import ask_twice
+from talekeeper.cli.in_session import InSession, session_argument
 from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import cure_of_no_sessions, message_of, session_of, turns_of
 from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_message, tell
 from talekeeper.cli.session_names import names
 from talekeeper.cli.tree import COMMANDS as TREE
-from talekeeper.cli.tree import session_argument
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.exchange import STDIN, read_text
 
@@ -90,7 +90,7 @@ def make(home: Home, workspace: str, file: str | None, *, locale: str | None = N
     return begin(home, workspace, world if locale is None else replace(world, locale=locale), **given)
 
 
-@group.command(epilog="Example:  talekeeper sessions show low-house --turns 3..5")
+@group.command(cls=InSession, epilog="Example:  talekeeper sessions show low-house --turns 3..5")
 @session_argument
 @click.option(
     "-n", "--last", type=click.IntRange(1, 2**31 - 1), help=f"The last so many messages.  [default: {_SHOWN}]"
@@ -116,7 +116,7 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
         show_message(message)
 
 
-@group.command(epilog='Example:  talekeeper sessions rename low-house "The Low House"')
+@group.command(cls=InSession, epilog='Example:  talekeeper sessions rename low-house "The Low House"')
 @session_argument
 @click.argument("title")
 @common
@@ -128,7 +128,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
     tell(options, session, screen.titled(session.id, session.title))
 
 
-@group.command(epilog="Example:  talekeeper sessions delete low-house")
+@group.command(cls=InSession, epilog="Example:  talekeeper sessions delete low-house")
 @session_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
@@ -143,7 +143,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
     tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
 
 
-class _Changes(click.Command):
+class _Changes(InSession):
     """Takes `-NAME` for a plugin to leave out, where click would read a cluster of short options."""
 
     _CHANGE = re.compile(r"[+-][a-z][a-z0-9-]+")
@@ -179,7 +179,7 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
         screen.table(("plugin", "state", "why"), [(one.id, one.state, one.reason) for one in roster.plugins])
 
 
-@group.command(epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')
+@group.command(cls=InSession, epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')
 @session_argument
 @click.argument("message")
 @click.option("--text", help="The new text.  [default: an editor, or what is piped in]")
@@ -218,7 +218,7 @@ def _written(before: str) -> str:
     return read_text(STDIN).rstrip("\r\n")
 
 
-@group.command(epilog="Example:  talekeeper sessions hide low-house m12")
+@group.command(cls=InSession, epilog="Example:  talekeeper sessions hide low-house m12")
 @session_argument
 @click.argument("message")
 @click.option("--undo", is_flag=True, help="Show it again.")

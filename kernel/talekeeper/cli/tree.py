@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import place_of, session_of
 from talekeeper.cli.present import place, tell
@@ -16,10 +18,6 @@ from talekeeper.story import Address, Coordinate, Session
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-
-session_argument = click.argument("name", metavar="SESSION")
-last_session_argument = click.argument("name", metavar="[SESSION]", required=False)
-"""Without one, the session used last."""
 
 
 def _move(options: Common, name: str | None, act: Callable[[Home, Session], Session]) -> None:
@@ -30,7 +28,7 @@ def _move(options: Common, name: str | None, act: Callable[[Home, Session], Sess
     tell(options, session, f"{session.id} stands at {place(session.head)}, {where}")
 
 
-@click.command(epilog="Example:  talekeeper sessions undo low-house")
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions undo low-house")
 @last_session_argument
 @common
 @pass_common
@@ -39,7 +37,7 @@ def undo(options: Common, /, name: str | None) -> None:
     _move(options, name, lambda home, session: home.story.undo(session.address))
 
 
-@click.command(epilog="Example:  talekeeper sessions redo low-house")
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions redo low-house")
 @last_session_argument
 @common
 @pass_common
@@ -48,7 +46,7 @@ def redo(options: Common, /, name: str | None) -> None:
     _move(options, name, lambda home, session: home.story.redo(session.address))
 
 
-@click.command(epilog="Example:  talekeeper sessions retry low-house")
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions retry low-house")
 @last_session_argument
 @common
 @pass_common
@@ -60,12 +58,12 @@ def retry(options: Common, /, name: str | None) -> None:
     _move(options, name, lambda home, session: home.story.retry(session.address))
 
 
-@click.command(epilog="Example:  talekeeper sessions takes low-house")
-@session_argument
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions takes low-house")
+@last_session_argument
 @common
 @pass_common
 def takes(options: Common, /, name: str) -> None:
-    """List the answers to the newest turn."""
+    """List the answers to the newest turn, in the session used last or in SESSION."""
     with options.open() as home:
         session = session_of(home, options, name)
         found = [
@@ -89,34 +87,46 @@ def takes(options: Common, /, name: str) -> None:
         screen.table(("take", "", "begins"), shown, right={0})
 
 
-@click.command(epilog="Example:  talekeeper sessions switch low-house 2")
-@session_argument
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions switch low-house 2")
+@last_session_argument
 @click.argument("number", type=click.IntRange(min=1))
 @common
 @pass_common
-def switch(options: Common, /, name: str, number: int) -> None:
-    """Go to another answer of the newest turn, by its number; the others stay."""
+def switch(options: Common, /, name: str | None, number: int) -> None:
+    """Go to another answer of the newest turn, by its number; the others stay.
+
+    In the session used last or in SESSION. `sessions takes` lists the numbers. In play this is /take NUMBER.
+    """
     _move(options, name, lambda home, session: home.story.switch_take(session.address, number))
 
 
-@click.command(epilog="Example:  talekeeper sessions fork low-house --at 0:11 --name before-the-fire")
-@session_argument
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions fork low-house --at 0:11 --name before-the-fire")
+@last_session_argument
 @click.option("--at", metavar="BRANCH:DEPTH", help="Where to branch off.  [default: here]")
 @click.option("--name", "label", default="", help="A name for the branch, to find it again.")
 @common
 @pass_common
-def fork(options: Common, /, name: str, at: str | None, label: str) -> None:
-    """Start a branch anywhere and go there; `sessions go` leads back."""
+def fork(options: Common, /, name: str | None, at: str | None, label: str) -> None:
+    """Start a branch anywhere and go there; `sessions go` leads back.
+
+    In the session used last or in SESSION. In play, /fork NAME is `sessions fork --name NAME`.
+    """
     start = None if at is None else place_of(at)
-    _move(options, name, lambda home, session: home.story.fork(session.address, start, name=label))
+    try:
+        _move(options, name, lambda home, session: home.story.fork(session.address, start, name=label))
+    except NotFound as fault:
+        if name is None or label or not fault.what.startswith("there is no session"):
+            raise
+        cure = f"to call the new branch so:  talekeeper sessions fork --name {shlex.quote(name)}"
+        raise NotFound(fault.what, where=fault.where, cure=cure) from None
 
 
-@click.command(epilog="Example:  talekeeper sessions branches low-house")
-@session_argument
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions branches low-house")
+@last_session_argument
 @common
 @pass_common
 def branches(options: Common, /, name: str) -> None:
-    """List the branches of a session."""
+    """List the branches of the session used last, or of SESSION."""
     with options.open() as home:
         session = session_of(home, options, name)
         found = home.story.branches(session.address)
@@ -140,13 +150,16 @@ def branches(options: Common, /, name: str) -> None:
         screen.table(("branch", "name", "from", "tip", "here"), shown, right={0})
 
 
-@click.command(epilog="Example:  talekeeper sessions go low-house before-the-fire")
-@session_argument
+@click.command(cls=InSession, epilog="Example:  talekeeper sessions go low-house before-the-fire")
+@last_session_argument
 @click.argument("to", metavar="PLACE")
 @common
 @pass_common
-def go(options: Common, /, name: str, to: str) -> None:
-    """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH; nothing is lost."""
+def go(options: Common, /, name: str | None, to: str) -> None:
+    """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH; nothing is lost.
+
+    In the session used last or in SESSION.
+    """
     _move(options, name, lambda home, session: home.story.go(session.address, place_in(home, session.address, to)))
 
 

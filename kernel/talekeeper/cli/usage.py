@@ -10,14 +10,15 @@ from typing import Any
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.models.price import BILLION
 from talekeeper.story import ModelUse
 
 
-@click.command(epilog="Example:  talekeeper usage low-house")
-@click.argument("name", metavar="[SESSION]", required=False)
+@click.command(cls=InSession, epilog="Example:  talekeeper usage low-house")
+@last_session_argument
 @common
 @pass_common
 def command(options: Common, /, name: str | None) -> None:

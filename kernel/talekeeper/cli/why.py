@@ -6,14 +6,14 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.deciding import decision_json, show_decided
+from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.cli.tree import last_session_argument
 
 MOST = 2**31 - 1
 
 
-@click.command(epilog="Example:  talekeeper why low-house 12")
+@click.command(cls=InSession, epilog="Example:  talekeeper why low-house 12")
 @last_session_argument
 @click.argument("turn", metavar="[TURN]", required=False, type=click.IntRange(0, MOST))
 @click.argument("decision", metavar="[ID]", required=False)
@@ -25,8 +25,8 @@ def command(options: Common, /, name: str | None, turn: int | None, decision: st
 
     Without TURN it is the newest one, without SESSION the newest of the session used last.
 
-    For each part of the prompt: what was asked with, every candidate with its scores, and why it was left out. The
-    texts are those that stand there now.
+    For each part of the prompt: what was asked with, every candidate with its scores, what called it up or why it was
+    left out. The texts are those that stand there now.
     """
     from talekeeper.turn import decisions  # noqa: PLC0415 - --help needs no turn
 
