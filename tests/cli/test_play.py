@@ -298,15 +298,31 @@ def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
         yield server
 
 
-def test_a_server_on_this_machine_is_named_before_any_text_and_remembered(
-    events: Callable[..., Any], local: ScriptedServer
+def test_where_nobody_can_be_asked_a_server_on_this_machine_is_named_and_gets_nothing(
+    events: Callable[..., Any], play: Play, local: ScriptedServer, home: Path
 ) -> None:
-    told = [events("I knock."), events("I enter.")]
+    told = events("I knock.")
+    shown = play("I enter.")
 
-    assert told[0][0]["event"] == "local-server"
-    assert told[0][0]["url"] == local.base_url
-    assert [kinds(each, "local-server") != [] for each in told] == [True, False]
-    assert all(kinds(each, "turn") for each in told)
+    assert told[0]["event"] == "local-server"
+    assert told[0]["url"] == local.base_url
+    assert told[1]["event"] == "note"
+    assert kinds(told, "waiting")
+    assert f"nothing is sent there; OPENAI_BASE_URL={local.base_url}" in shown.err
+    assert local.requests == []
+    assert not (home / "local-server").exists()
+
+
+def test_a_server_that_a_person_let_narrate_does_so_from_then_on(
+    events: Callable[..., Any], local: ScriptedServer, home: Path
+) -> None:
+    with Home.open(home) as opened:
+        opened.remember_server(local.base_url)
+
+    told = events("I knock.")
+
+    assert kinds(told, "local-server") == []
+    assert kinds(told, "turn")
 
 
 def test_no_model_asks_none_and_remembers_none(events: Callable[..., Any], local: ScriptedServer, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which model narrates a play; a server found on this machine is named before any text is sent there."""
+"""Which model narrates a play; no text goes to a server found on this machine unless a person has said so."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from talekeeper.home import Home
 
 _NAMED = 3
+_UNASKED = (
+    "nobody can be asked whether it may narrate, so nothing is sent there; OPENAI_BASE_URL={url} or talekeeper.toml "
+    "lets it, or a yes at a terminal"
+)
 
 
 def choose_models(home: Home, stage: Stage, lines: Lines, *, no_model: bool) -> None:
-    """Where nothing is configured or remembered, looks on this machine, names what is there, and remembers it.
+    """Where nothing is configured or remembered, looks on this machine, names what is there, and asks about it.
 
-    A person at a terminal may say no; then this play has no model, and the next one asks again.
+    Yes is remembered; after no this play has no model, and the next one asks again. Where nobody can be asked, none is
+    used either.
     """
     if no_model:
         home.use_no_model()
@@ -32,7 +37,9 @@ def choose_models(home: Home, stage: Stage, lines: Lines, *, no_model: bool) -> 
     told = f"{server.program} answers on this machine at {server.url} with {models}"
     data = {"program": server.program, "url": str(server.url), "models": server.models}
     stage.tell("local-server", data, lambda: screen.note(f"{told}."))
-    if lines.interactive and not lines.confirm("Let it narrate, now and from now on?", otherwise=True):
-        home.use_no_model()
+    if not lines.interactive:
+        stage.note(_UNASKED.format(url=server.url))
+    elif lines.confirm("Let it narrate, now and from now on?", otherwise=True):
+        home.remember_server(str(server.url))
         return
-    home.remember_server(str(server.url))
+    home.use_no_model()
