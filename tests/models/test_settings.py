@@ -216,6 +216,14 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: byt
         open_models(tmp_path, environ={})
 
 
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "talekeeper.toml").write_bytes(b"\xef\xbb\xbf" + (NARRATOR + 'model = "m"\n').encode())
+
+    models = open_models(tmp_path, environ={})
+
+    assert models.slots["narrator"].model == "m"
+
+
 def test_without_anything_there_is_no_model_and_no_error(tmp_path: Path, clock: FixedClock) -> None:
     models = open_models(tmp_path, environ={})
 

@@ -112,6 +112,32 @@ def test_what_a_slot_thinks_aloud_is_shown_once_at_most(
     assert shown == ["Answer 1." if thinks else "Hm.\n</think>\nAnswer 1.", "Answer 2.", "No thought."]
 
 
+def test_a_slot_that_once_thought_aloud_is_shown_as_it_comes_once_it_does_not(
+    make_client: MakeClient, question: Request
+) -> None:
+    script = [say("Hm.\n</think>\nOne."), say("Two, at once.", piece=4), say("Three, at once.", piece=4)]
+    pieces: list[list[str]] = []
+
+    with ScriptedServer(script) as server:
+        client = make_client(server)
+        for _ in script:
+            with client.stream(question) as answer:
+                pieces.append([piece for piece in answer if piece])
+
+    assert [len(one) > 1 for one in pieces[1:]] == [False, True]
+    assert pieces[1] == ["Two, at once."]
+
+
+def test_thoughts_that_were_cut_off_are_no_answer(make_client: MakeClient, question: Request) -> None:
+    script = [say("She wants the key, and", finish="length"), say("The door opens.", finish="stop")]
+
+    with ScriptedServer(script) as server:
+        client = make_client(server, thinks=True)
+        replies = [client.complete(question) for _ in script]
+
+    assert [(reply.text, reply.finish) for reply in replies] == [("", "length"), ("The door opens.", "stop")]
+
+
 @pytest.mark.parametrize(
     "text", ['"What is </think>?" you ask.', "A scroll: <think>write</think>\nand so on."], ids=["spoken", "closed"]
 )

@@ -88,6 +88,19 @@ def test_bytes_that_are_no_preset_are_told(tmp_path: Path, raw: bytes) -> None:
         preset(tmp_path, "w", "noir")
 
 
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    write(tmp_path, "noir", "").write_bytes(b"\xef\xbb\xbfreply = 600\n")
+
+    assert preset(tmp_path, "w", "noir").reply == 600
+
+
+def test_a_preset_that_is_too_large_is_told_so_wherever_it_is_cut(tmp_path: Path) -> None:
+    write(tmp_path, "noir", "").write_bytes(b'system = "' + "\u0436".encode() * 600_000 + b'"')
+
+    with pytest.raises(InputError, match="more than a mebibyte"):
+        preset(tmp_path, "w", "noir")
+
+
 @pytest.mark.parametrize("name", ["../x", "a/b", "..", "a\\b"])
 def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     write(tmp_path.parent, "x", "")

@@ -37,7 +37,7 @@ class Client:
         self._means = means or Means()
         self._model = slot.model
         self.thinks = slot.thinks
-        """Whether answers begin inside thoughts; learnt from the first one that closes what it has not opened."""
+        """Whether answers begin inside thoughts; learnt from one that closes what none has opened, until one does not."""
 
     def complete(self, request: Request, *, cancel: Cancel | None = None) -> Reply:
         """The whole answer without the model's thoughts; keys are masked in it, should the endpoint repeat one."""
@@ -112,19 +112,21 @@ class ClientStream:
         yield from call.repeated(lambda number: self._attempt(call, body, number))
 
     def _attempt(self, call: Call, body: bytes, number: int) -> Iterator[str]:
-        assembly, mask, thoughts = Assembly(), StreamMask(call.redactor), Thoughts(expected=self._client.thinks)
+        expected = self._client.thinks
+        assembly, mask, thoughts = Assembly(), StreamMask(call.redactor), Thoughts(expected=expected)
         shown: list[str] = []
         with call.open("POST", "/chat/completions", body) as answer:
             for text in chat_texts(answer, assembly, call.watch):
                 shown.append(mask.feed(thoughts.feed(text)))
                 yield shown[-1]
-        shown.append(mask.feed(thoughts.end()) + mask.end())
+        reply = _masked(assembly.reply(), call.redactor)
+        shown.append(mask.feed(thoughts.end(cut=reply.finish == "length")) + mask.end())
         yield shown[-1]
         # A closing tag that comes alone tells too late that what was shown were thoughts: they are not kept.
         whole = "".join(shown)
         text = without_orphan(whole)
-        self._client.thinks = self._client.thinks or text != whole
-        self._reply = replace(_masked(assembly.reply(), call.redactor), text=text, attempts=number)
+        self._client.thinks = self._client.slot.thinks or text != whole or (expected and thoughts.found)
+        self._reply = replace(reply, text=text, attempts=number)
 
 
 def _masked(reply: Reply, redactor: Redactor) -> Reply:

@@ -93,7 +93,7 @@ def _text(path: Path) -> str:
         raw = file.read(_FILE_LIMIT + 1)
     if len(raw) > _FILE_LIMIT:
         raise InputError("the file has more than a mebibyte", where=str(path))
-    return raw.decode()
+    return raw.decode("utf-8-sig")
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:

@@ -55,11 +55,11 @@ class Thoughts:
         self._answering = True
         return self.end()
 
-    def end(self) -> str:
-        """What was held back and turned out to be no thought."""
+    def end(self, *, cut: bool = False) -> str:
+        """What was held back and turned out to be no thought; with `cut` the answer broke off, maybe while thinking."""
         if self._expected:
             self._expected = False
-            return "".join(self._kept)
+            return "" if cut else "".join(self._kept)
         left = "" if self._close else "".join([*self._blanks, self._held])
         self._blanks, self._held = [], ""
         return left

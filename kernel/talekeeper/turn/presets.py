@@ -68,7 +68,7 @@ def _read(path: Path, name: str) -> Preset:
     try:
         with path.open("rb") as file:
             raw = file.read(_LIMIT + 1)
-        document: dict[str, Any] = tomli.loads(raw.decode("utf-8"))
+        document: dict[str, Any] = {} if len(raw) > _LIMIT else tomli.loads(raw.decode("utf-8-sig"))
     except tomli.TOMLDecodeError as error:
         raise InputError(f"the preset is not TOML: {error}", where=str(path), cure="mend this line") from error
     except OSError as error:
