@@ -37,7 +37,7 @@ class Client:
         self._means = means or Means()
         self._model = slot.model
         self.thinks = slot.thinks
-        """Whether answers begin inside thoughts; learnt from one that closes what none has opened, until one does not."""
+        """Whether answers begin inside thoughts; learnt from one that closes what none opened, until one does not."""
 
     def complete(self, request: Request, *, cancel: Cancel | None = None) -> Reply:
         """The whole answer without the model's thoughts; keys are masked in it, should the endpoint repeat one."""
