@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.cli.deciding import excerpt
+from talekeeper.cli.deciding import excerpt, with_texts
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace
 from talekeeper.manifest.declared import SearchTable
@@ -128,3 +128,13 @@ def test_usage_of_a_home_without_turns_says_so(told: Run) -> None:
 )
 def test_an_excerpt_is_what_a_record_says(search: SearchTable | None, value: dict[str, Any], said: str) -> None:
     assert excerpt(Namespace("p", "n", search=search), value) == said
+
+
+def test_a_candidate_that_no_record_stands_for_has_the_text_of_the_prompt(played: Run, home: Path) -> None:
+    document = {"considered": [{"id": "profile", "source": "blocks"}, {"id": "gone", "source": "blocks"}]}
+    prompt = '<records>\n{"id": "profile", "source": "blocks", "text": "Player: Ines"}\n</records>'
+
+    with Home.open(home) as opened:
+        told = with_texts(opened, Address("default", "story"), "memory", document, prompt)
+
+    assert [one.get("text") for one in told["considered"]] == ["Player: Ines", None]

@@ -1,4 +1,4 @@
-"""How recalls were decided, as commands show it: what was asked with, every candidate with its scores, and why not."""
+"""How recalls were decided, as commands show it: what was asked with, every candidate with its scores, and why."""
 
 from __future__ import annotations
 
@@ -32,14 +32,19 @@ def decision_json(home: Home, address: Address, decision: Decision) -> dict[str,
     }
 
 
-def with_texts(home: Home, address: Address, plugin: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a decision, its candidates with their texts.
+def with_texts(
+    home: Home, address: Address, plugin: str, document: Mapping[str, Any], prompt: str = ""
+) -> dict[str, Any]:
+    """The document of a decision, its candidates with their texts: the record's, else what the prompt shows for it.
 
     It keeps none itself, for what is forgotten must not be remembered there.
     """
     found = dict(json.loads(json.dumps(document, default=dict)))
+    shown = [json.loads(line) for line in prompt.splitlines() if line.startswith("{")]
+    told = {(one.get("source", ""), one.get("id", "")): _short(str(one["text"])) for one in shown}
     for candidate in found.get("considered", ()):
-        text = _text(home, address, plugin, candidate)
+        named = candidate.get("source", ""), candidate.get("id", "")
+        text = _text(home, address, plugin, candidate) or told.get(named, "")
         if text:
             candidate["text"] = text
     return found
@@ -60,9 +65,13 @@ def excerpt(namespace: Namespace, value: Mapping[str, Any]) -> str:
     """The beginning of what a record says: of what is searched, else of its longest text."""
     searched = namespace.search.text if namespace.search else ()
     texts = [str(value[name]) for name in searched if value.get(name)]
-    said = screen.line(
+    return _short(
         texts[0] if texts else max((one for one in value.values() if isinstance(one, str)), key=len, default="")
     )
+
+
+def _short(text: str) -> str:
+    said = screen.line(text)
     return said if len(said) <= _EXCERPT else f"{said[: _EXCERPT - 1]}…"
 
 
@@ -77,7 +86,7 @@ def show_decided(told: Mapping[str, Any]) -> None:
         screen.say(f"  {line}")
     rows = [_row(one) for one in told.get("considered", ())]
     if rows:
-        screen.table(("", "record", "scores", "why not", "text"), rows, indent=2)
+        screen.table(("", "record", "scores", "why", "text"), rows, indent=2)
     if told.get("more"):
         screen.say(f"  and {screen.counted(int(told['more']), 'candidate')} more")
 
@@ -104,7 +113,8 @@ def _of_segment(told: Mapping[str, Any]) -> list[str]:
 
 def _row(one: Mapping[str, Any]) -> Sequence[str]:
     scores = " ".join(f"{name} {score:.3g}" for name, score in dict[str, float](one.get("scores") or {}).items())
-    why = [str(one.get("reason", ""))] + ([f"repeats {one['repeats']}"] if one.get("repeats") else [])
+    why = [str(one.get("because", "")), str(one.get("reason", ""))]
+    why += [f"repeats {one['repeats']}"] if one.get("repeats") else []
     named = f"{one.get('source', '')} {one.get('id', '')}".strip()
     return ("used" if one.get("used") else "", named, scores, "; ".join(filter(None, why)), str(one.get("text", "")))
 

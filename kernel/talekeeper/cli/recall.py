@@ -43,7 +43,7 @@ def dry_json(home: Home, address: Address, dry: Dry) -> dict[str, Any]:
         {
             "plugin": one.plugin,
             "segment": one.segment,
-            **with_texts(home, address, one.plugin, one.document),
+            **with_texts(home, address, one.plugin, one.document, one.text),
             "text": one.text,
         }
         for one in dry.decided

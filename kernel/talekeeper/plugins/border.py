@@ -188,6 +188,7 @@ class Considered:
     """One candidate of a recall, for the record of how it was decided: its scores by name, and why it was left out.
 
     `reason` is empty for one that was taken; else it says why not, with the number: `coverage 0.12 is below 0.2`.
+    `because` says in words what called it up, where scores do not: `'brass key' in the player's message`.
     """
 
     id: str
@@ -195,6 +196,7 @@ class Considered:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     reason: str = ""
     repeats: str = ""
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ def decided(one: Filled) -> Decided:
 
 def _candidate(one: Considered, fate: str) -> dict[str, Any]:
     said = {"id": one.id, "source": one.source, "scores": dict(one.scores), "repeats": one.repeats}
+    said |= {"because": one.because}
     reason = one.reason or fate
     return {"used": not reason, "reason": reason, **{name: value for name, value in said.items() if value}}
 

@@ -167,7 +167,9 @@ def _considered(one: object) -> Considered:
     if not isinstance(one, Considered):
         raise TypeError(f"considered holds values of Considered, not {type(one).__name__}")
     scores = {str(name): float(score) for name, score in plain(dict(one.scores)).items()}
-    return Considered(_text(one.id), _text(one.source), scores, _text(one.reason), _text(one.repeats))
+    return Considered(
+        _text(one.id), _text(one.source), scores, _text(one.reason), _text(one.repeats), _text(one.because)
+    )
 
 
 def _text(value: object) -> str:

@@ -80,8 +80,13 @@ def name_terms(found: Iterable[Card], player: str, terms: Callable[[str], Sequen
 
 def is_named(text: str, names: Iterable[str]) -> bool:
     """Whether one of the names stands in the text: as a word of its own, in scripts without spaces anywhere."""
+    return bool(name_in(text, names))
+
+
+def name_in(text: str, names: Iterable[str]) -> str:
+    """The first of the names that stands in the text, as `is_named` takes it; empty when none does."""
     folded = text.casefold()
-    return any(_stands(folded, name.casefold()) for name in names if name.strip())
+    return next((name for name in names if name.strip() and _stands(folded, name.casefold())), "")
 
 
 def _stands(text: str, name: str) -> bool:

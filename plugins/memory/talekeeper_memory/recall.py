@@ -87,7 +87,10 @@ def _too_recent(record: Record, turn: int, recent: int) -> str:
 def _considered(candidate: _Candidate, reason: str) -> Considered:
     scored = candidate.scored
     scores = {"score": scored.lexical, "share": scored.share, "coverage": candidate.verdict.coverage}
-    return Considered(scored.key, "facts", {name: round(score, 4) for name, score in scores.items()}, reason)
+    by_name = "by name, " if candidate.verdict.by == "name" else ""
+    because = "" if reason else f"{by_name}shares {', '.join(scored.matched)}"
+    rounded = {name: round(score, 4) for name, score in scores.items()}
+    return Considered(scored.key, "facts", rounded, reason, because=because)
 
 
 def _line(record: Record) -> Line:

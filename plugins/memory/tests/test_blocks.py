@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from talekeeper.api import Record
 from talekeeper_memory.blocks import DEFAULTS, Block, collect, in_prompt, label_fault, with_player, without_player
@@ -76,3 +78,15 @@ def test_the_confirmed_line_stands_first_and_cannot_drift() -> None:
 
     assert with_player(drifted, "Player: name: Kira", LABELS) == "Player: name: Kira\nTired, and without a horse."
     assert without_player(drifted, LABELS) == "Tired, and without a horse."
+
+
+def test_a_profile_of_the_sessions_own_data_alone_says_where_it_is_from(make_story: Any) -> None:
+    story = make_story()
+    story.host.tell("I am here.", role="player", speaker="Kira")
+    story.host.records("memory/blocks", {"scene": {"text": "An inn."}})
+
+    considered = story.considered("Hello.", "blocks")
+
+    assert list(considered) == ["scene", "player_profile"]
+    assert considered["player_profile"]["because"] == "what the session itself knows of the player"
+    assert "because" not in considered["scene"]

@@ -244,3 +244,12 @@ def test_no_fact_breaks_out_of_its_line(story: Any, text: str) -> None:
     assert [line[0] for line in lines] == ["<", "T", "{", "<"]
     assert not {"\u202e", "\u200b", "\U000e0041", "\u2028"} & set(shown)
     assert story.values("facts")[-1]["text"] == text
+
+
+def test_a_fact_that_is_shown_says_what_it_shares_with_the_message(story: Any) -> None:
+    story.host.records("memory/cards", {"mara": {"name": "Mara", "kind": "character", "body": "She rows."}})
+    story.host.records("memory/facts", [{"text": "Mara was born at sea."}, {"text": "The iron key fits the well."}])
+
+    considered = story.considered("Mara, where is the iron key?", "recalled-facts")
+
+    assert {one["because"] for one in considered.values()} == {"by name, shares mara", "shares iron, key"}

@@ -139,6 +139,27 @@ def test_a_constant_card_is_always_there_and_others_when_called(story: Any) -> N
     assert (called, by_both, by_one) == (["mara", "world"], ["gate", "world"], ["world"])
 
 
+def test_a_card_says_which_word_called_it_up_and_where_it_stands(story: Any) -> None:
+    cards = {
+        "world": {"name": "The world", "body": "It is flat.", "constant": True},
+        "mara": {"name": "Mara", "kind": "character", "keys": ["ferrywoman", "Mara"], "body": "She rows."},
+        "key": {"name": "Brass key", "body": "It is cold."},
+        "gate": {"name": "Gate", "keys": ["gate"], "secondary_keys": ["night"], "body": "It is locked at night."},
+    }
+    story.host.records("memory/cards", cards)
+    story.host.turn("At night?", reply="MARA waits at the gate.")
+
+    considered = story.considered("I show her the brass key.", "cards")
+
+    assert {key: one["because"] for key, one in considered.items()} == {
+        "world": "always shown",
+        "mara": "'Mara' in the narration of turn 1",
+        "key": "'Brass key' in the player's message",
+        "gate": "'gate' in the narration of turn 1, 'night' in the player's message of turn 1",
+    }
+    assert all(one["used"] for one in considered.values())
+
+
 def test_a_key_in_the_latest_messages_calls_a_card(story: Any) -> None:
     story.host.records("memory/cards", {"玛拉": {"name": "玛拉", "kind": "character", "body": "她划船。"}})
     story.host.tell("玛拉来了。")
