@@ -89,10 +89,10 @@ _decoder = json.JSONDecoder(parse_constant=_refuse)
 def _fit_value(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return fit(value)
-    if not isinstance(value, (list, dict)):
-        return value
-    if depth == _DEEPEST:
+    if depth == _DEEPEST and isinstance(value, (list, dict)):
         raise NotJson("it is nested too deep")
+    if is_array(value):
+        return [_fit_value(item, depth + 1) for item in value]
     if is_object(value):
         return {fit(key): _fit_value(item, depth + 1) for key, item in value.items()}
-    return [_fit_value(item, depth + 1) for item in value]
+    return value
