@@ -172,3 +172,16 @@ def test_adding_a_key_that_is_there_points_at_edit(told: Run) -> None:
 
     assert outcome.code == 1
     assert "talekeeper data edit lorebook/entries bridge" in outcome.err
+
+
+def test_what_is_written_changed_or_withdrawn_says_how_it_is_taken_back(told: Run) -> None:
+    record = ("lorebook/entries", "the gate")
+
+    added = told("data", "add", "lorebook/entries", "--key", "the gate", "--body", "Iron.", "-s", "harbour")
+    edited = told("data", "edit", *record, "--body", "Oak.")
+    withdrawn = told("data", "withdraw", *record)
+
+    assert added.out == "the gate is written\n"
+    assert added.err == "talekeeper data withdraw lorebook/entries 'the gate' --session harbour takes it back\n"
+    assert edited.err == "talekeeper data show --history lorebook/entries 'the gate' has what it was\n"
+    assert withdrawn.err == "talekeeper data restore lorebook/entries 'the gate' brings it back\n"

@@ -228,3 +228,10 @@ def test_a_home_that_may_not_be_used_is_named_with_a_cure(tk: Run, home: Path, m
 
     assert outcome.code == 2
     assert f"{home}: the home folder may not be read and written by this user; make it so" in outcome.err
+
+
+def test_a_rebuild_says_that_it_was_done(told: Run) -> None:
+    outcome = told("doctor", "--rebuild")
+
+    assert outcome.out.startswith("index: written anew\n")
+    assert "written anew" not in told("doctor").out

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from talekeeper.cli.readable import readable
 
 Run = Callable[..., Any]
 
@@ -22,7 +23,30 @@ def test_a_command_takes_arguments_drawn_from_its_schema(told: Run) -> None:
     outcome = told("run", "lorebook/count", "--times", "3")
 
     assert "--times INTEGER" in shown.out
-    assert (outcome.code, outcome.json) == (0, {"entries": 3})
+    assert (outcome.code, outcome.out) == (0, "entries: 3\n")
+
+
+def test_programs_get_what_a_command_gives_as_json(told: Run) -> None:
+    assert told("run", "lorebook/count", "--json").json == {"entries": 0}
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        ("One.\nTwo.", ["One.", "Two."]),
+        ({"notes": 1, "new": True}, ["notes: 1", "new: yes"]),
+        (
+            {"refused": {}, "texts": [], "about": "", "at": None},
+            ["refused: none", "texts: none", "about: (empty)", "at: none"],
+        ),
+        ({"text": "One.\nTwo."}, ["text:", "  One.", "  Two."]),
+        ([{"label": "scene", "tags": ["dusk", "rain"]}], ["- label: scene", "  tags:", "    - dusk", "    - rain"]),
+        ({"within": {"one": 1}}, ["within:", "  one: 1"]),
+        (False, ["no"]),
+    ],
+)
+def test_what_a_command_gives_is_lines_for_people(value: object, lines: list[str]) -> None:
+    assert list(readable(value)) == lines
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ record schema.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -134,7 +135,7 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
             raise Conflict(f"there is already a record {key!r}", where=path, cure=cure)
         else:
             written = records.put(place.namespace, place.scope, key, value, person=True)
-    _tell(options, written, "is written")
+    _tell(options, written, "is written", session, ("withdraw", "takes it back"))
 
 
 @group.command(
@@ -167,7 +168,7 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
             raise ParameterError("value", "nothing is to change", cure="name a property, or --value JSON")
         after = {**before.value, **value}
         written = home.story.records.put(place.namespace, place.scope, key, after, person=True)
-    _tell(options, written, "is changed")
+    _tell(options, written, "is changed", session, ("show --history", "has what it was"))
 
 
 @group.command(epilog="Example:  talekeeper data withdraw memory/cards Mira")
@@ -181,7 +182,7 @@ def withdraw(options: Common, /, path: str, key: str, session: str | None) -> No
     with options.open() as home:
         place = place_of(home, options, path, session)
         written = home.story.records.withdraw(place.namespace, place.scope, key, person=True)
-    _tell(options, written, "is withdrawn")
+    _tell(options, written, "is withdrawn", session, ("restore", "brings it back"))
 
 
 @group.command(epilog="Example:  talekeeper data restore memory/cards Mira")
@@ -234,8 +235,17 @@ def _missing(path: str, key: str, *, withdrawn: bool) -> NotFound:
     return NotFound(f"there is no record {key!r}", where=path, cure=cure)
 
 
-def _tell(options: Common, record: Record | None, outcome: str) -> None:
+def _tell(
+    options: Common, record: Record | None, outcome: str, session: str | None = None, back: tuple[str, str] = ("", "")
+) -> None:
+    """`back` is the command that takes it back, and how that is said."""
     if options.as_json:
         screen.emit({"record": record_json(record) if record else None})
     elif record is not None:
         screen.say(f"{record.key} {outcome}")
+        verb, said = back
+        if verb:
+            place = [] if options.given_workspace is None else ["--workspace", options.given_workspace]
+            place += [] if session is None else ["--session", session]
+            words = shlex.join([f"{record.plugin}/{record.namespace}", record.key, *place])
+            screen.note(f"talekeeper data {verb} {words} {said}")

@@ -39,6 +39,8 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
     if options.as_json:
         screen.emit(_document(findings, rebuilt=rebuilt))
     else:
+        if rebuilt:
+            screen.say("index: written anew")
         _show(findings)
     return 1 if findings.faults else 0
 

@@ -11,6 +11,7 @@ from talekeeper.cli import screen
 from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, open_ended, whole_value
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
+from talekeeper.cli.readable import readable
 from talekeeper.context import run_command
 from talekeeper.errors import NotFound
 
@@ -41,10 +42,13 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
         given = fill_in(ctx, rest[0], rest[1:], [*form.options, *WHOLE], _about(entry))
         arguments = {**whole_value(given["whole"], given["file"]), **form.value(given)}
         result = run_command(home.services, session_of(home, options, session).address, rest[0], arguments)
-    if isinstance(result, str) and not options.as_json:
-        screen.say(result)
-    else:
+    if options.as_json:
         screen.emit(result)
+    elif result is None:
+        screen.note("done")
+    else:
+        for text in readable(result):
+            screen.say(text)
 
 
 def _commands(home: Home) -> dict[str, Mapping[str, Any]]:
