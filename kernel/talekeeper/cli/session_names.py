@@ -41,7 +41,8 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
     if options.as_json:
         screen.emit({**session_json(session), "player": now.player, "narrator": now.name})
         return
-    screen.say(f"the player is {now.player or 'without a name'}, the narrator {now.name or 'without a name'}")
+    said = [screen.line(name).strip() or "without a name" for name in (now.player, now.name)]
+    screen.say(f"the player is {said[0]}, the narrator {said[1]}")
 
 
 def _named(story: Story, address: Address, chosen: Mapping[str, str]) -> Session:
