@@ -228,6 +228,22 @@ def test_what_waited_for_a_model_that_is_there_now_is_told_as_due(
     assert (left["state"], left["why"], left["not_before"], left["details"]) == ("pending", "", None, {})
 
 
+def test_a_turn_undone_before_its_jobs_began_has_them_done_when_play_returns_to_it(
+    jobs: Run, told: TellTurns, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told("I wait.")
+    with Home.open(home, no_plugins="") as opened:
+        end = opened.story.messages(HARBOUR)[-1].coordinate
+        opened.story.jobs.enqueue(HARBOUR, "diary", "write", end, start=0)
+        opened.story.undo(HARBOUR)
+    monkeypatch.setattr("sys.stdin", io.StringIO("/redo\n"))
+
+    jobs("play", "-s", "harbour", "--no-model")
+
+    (job,) = jobs("jobs", "list", "harbour", "--json").json["jobs"]
+    assert (job["state"], job["attempts"]) == ("succeeded", 1)
+
+
 def test_one_job_is_retried_by_the_end_of_its_id(jobs: Run, told: TellTurns) -> None:
     told("A storm.", "A storm again.")
     jobs("jobs", "run", "harbour")

@@ -218,6 +218,17 @@ def test_what_is_kept_is_shown_by_what_plugins_declare(events: Callable[..., Any
     assert kinds(told, "search")[0]["results"][0]["id"] == "maud"
 
 
+def test_what_is_kept_beside_the_newest_is_counted(play: Play, tmp_path: Path) -> None:
+    entries = "".join(f'[plugin.lorebook.entries.e{at}]\nbody = "Entry {at}."\n' for at in range(4))
+    file = tmp_path / "four.toml"
+    file.write_text(f'title = "Four"\n{entries}')
+
+    told = play("/memory", options=("--world", str(file))).out
+
+    assert "lorebook/entries  4" in told
+    assert "and 1 more; talekeeper data list lorebook/entries shows all" in told
+
+
 def test_a_turn_says_why_and_what_it_took(events: Callable[..., Any]) -> None:
     told = events("I knock.", "/why", "/why 1", "/recall a door", "/usage", "/jobs", answers=[say("It opens.")])
 

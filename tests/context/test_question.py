@@ -89,6 +89,7 @@ def test_a_session_that_is_not_there_is_told(services: Services) -> None:
 def test_nothing_found_says_what_to_try_and_never_pads(services: Services, start: Start, tell: Tell) -> None:
     start()
     empty = run(services, S, {"query": "lighthouse"})
+    narrowed = run(services, S, {"query": "lighthouse", "sources": ["recall"]})
     tell("you: the key", "Narrator: the door")
 
     answer = run(services, S, {"query": "lighthouse"})
@@ -96,9 +97,10 @@ def test_nothing_found_says_what_to_try_and_never_pads(services: Services, start
     bounded = run(services, S, {"query": "lighthouse", "turn_from": 1})
     outside = run(services, S, {"query": "key", "turn_from": 7})
 
-    for each in (empty, answer, wordless, bounded, outside):
+    for each in (empty, narrowed, answer, wordless, bounded, outside):
         assert each["results"] == []
-    assert empty["hint"] == "there is nothing to search here yet"
+    assert empty["hint"] == "there is nothing to search here"
+    assert narrowed["hint"] == "these sources hold nothing to search"
     assert "words are matched, not meaning" in answer["hint"]
     assert "no words" in wordless["hint"]
     assert "leave out turn_from" in bounded["hint"]

@@ -167,6 +167,8 @@ def _memory(game: Game, _: str) -> None:
             screen.say(f"{one['namespace']}  {one['count']:,}", bold=True)
             for line in one["newest"]:
                 screen.say(f"  {screen.line(line['key'])}: {line['text']}")
+            if more := one["count"] - len(one["newest"]):
+                screen.say(f"  and {more:,} more; talekeeper data list {one['namespace']} shows all", dim=True)
         if not found:
             screen.note("no plugin of this session keeps anything")
 

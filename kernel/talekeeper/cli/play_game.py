@@ -228,7 +228,8 @@ class Game:
     # Where the story stands
 
     def stand(self, session: Session | None = None) -> None:
-        """Says where the head is now, and what was said last there."""
+        """Says where the head is now, and what was said last there; jobs that waited for a return to it are done."""
+        self._worker.notify(self.address)
         now = session or self.session
         last = self.home.story.messages(self.address, last=1)
         newest = last[0] if last else None

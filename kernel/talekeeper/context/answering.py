@@ -149,7 +149,10 @@ def _hint(request: SearchRequest, ranking: Ranking) -> str:
     if request.sources.unavailable and not request.sources.messages and not request.sources.namespaces:
         return "none of these sources can be searched"
     if not ranking.searched:
-        return "nothing lies between these turns" if bounded else "there is nothing to search here yet"
+        narrowed = bool(asked.sources) or asked.scope != "all"
+        if bounded:
+            return f"nothing{' of these sources' if narrowed else ''} lies between these turns"
+        return "these sources hold nothing to search" if narrowed else "there is nothing to search here"
     wider = "; leave out turn_from and turn_to" if bounded else "; search all" if asked.scope != "all" else ""
     why = " or comes near it in meaning" if ranking.compared else ": words are matched, not meaning"
     return f"no passage shares a word with the query{why}; try names and other wordings{wider}"
