@@ -31,6 +31,12 @@ class SearchTable:
     visibility: Literal["narrator", "owner"] = "narrator"
     tier: Literal["archival", "recall"] = "archival"
 
+    @property
+    def found_by(self) -> tuple[str, ...]:
+        """The properties whose words, or dates, find a record; each once."""
+        named = (*self.text, self.title, self.tags, self.speaker, self.time)
+        return tuple(dict.fromkeys(name for name in named if name))
+
 
 @dataclass(frozen=True, slots=True)
 class Namespace:

@@ -117,7 +117,7 @@ def _width(piece: str) -> int:
 
 
 def _summary(manifest: PluginManifest) -> str:
-    fed = [f"{it.name}.{name}" for it in manifest.data if it.search for name in it.search.text]
+    fed = [f"{it.name}.{name}" for it in manifest.data if it.search for name in it.search.found_by]
     reads = f"memory-search reads {listed(fed)}" if fed else "it feeds no search"
     return f"{manifest.id} {manifest.version}; {visible(reads)}"
 

@@ -99,8 +99,7 @@ def _feeds(namespace: Namespace, indexing: frozenset[str]) -> str:
     search = namespace.search
     if search is None:
         return "feeds nothing: it has no search table"
-    words = ", ".join(part for part in (*search.text, search.title, search.tags) if part)
-    feeds = f"feeds memory-search with {words} as {search.tier}:plugin_data"
+    feeds = f"feeds memory-search with {', '.join(search.found_by)} as {search.tier}:plugin_data"
     if search.when:
         feeds += f", where {search.when} holds"
     if search.weight != 1:
