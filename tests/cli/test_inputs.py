@@ -230,3 +230,19 @@ def test_a_name_too_long_for_any_file_is_told_with_a_cure(told: Run, command: tu
         assert outcome.code in {1, 2}
         assert outcome.json["error"]["cure"]
     assert "name too long" in outcome.out
+
+
+def test_a_file_that_goes_behind_another_of_its_name_says_so(tk: Run, tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text('{"id": "m1", "speaker": "Ann", "text": "Rain."}\n')
+    (tmp_path / "chat.txt").write_text("Ann: Hello.\nBob: Good evening.\n")
+
+    first = tk("import", "chat.jsonl")
+    second = tk("import", "chat.txt")
+    again = tk("import", "chat.txt")
+    apart = tk("import", "chat.txt", "--session", "apart")
+
+    assert (
+        second.err
+        == "  'chat' was there, and is the file's name too; --session NAME gives a file a session of its own\n"
+    )
+    assert first.err == again.err == apart.err == ""

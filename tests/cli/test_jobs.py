@@ -210,6 +210,17 @@ def test_what_waits_for_a_model_is_told_and_hastened(jobs: Run, told: TellTurns)
     assert [(job["state"], job["attempts"]) for job in again.json["jobs"]] == [("pending", 0)]
 
 
+def test_the_list_stays_narrow_and_says_a_long_reason_once_below(jobs: Run, told: TellTurns) -> None:
+    told("I ask the muse.", "I ask the muse again.")
+    jobs("jobs", "run", "harbour")
+
+    listed = jobs("jobs", "list", "harbour")
+
+    assert max(map(len, listed.out.splitlines())) < 160
+    assert "waits for a model: no model is configured; not before" in listed.out
+    assert listed.err.count("write [models.") == 1
+
+
 def test_what_waited_for_a_model_that_is_there_now_is_told_as_due(
     jobs: Run, told: TellTurns, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -393,3 +393,11 @@ def test_fork_with_the_name_of_a_branch_says_how_it_is_given(told: Run) -> None:
     assert outcome.code == 1
     assert "there is no session 'tower'; to call the new branch so:" in outcome.err
     assert outcome.err.endswith("talekeeper sessions fork --name tower\n")
+
+
+def test_takes_of_a_story_without_an_answer_say_so(tk: Run) -> None:
+    tk("sessions", "new", "gate")
+
+    outcome = tk("sessions", "takes")
+
+    assert (outcome.out, outcome.err) == ("", "gate has no answer yet\n")

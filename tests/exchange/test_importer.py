@@ -170,7 +170,8 @@ def test_a_ref_with_another_text_names_its_line_and_keeps_what_stands_before(
 
     assert str(report.error) == (
         "chat.txt:2: the message 'm1' is already there with another text; "
-        "each message needs an id of its own; a file that was changed can be another session, --session NAME"
+        "each message needs an id of its own; a file that was changed, or another of its name, "
+        "can be another session, --session NAME"
     )
     assert [text for _, text in turns(story)] == ["line 1", "line 0"]
 

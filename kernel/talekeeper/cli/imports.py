@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,6 +78,8 @@ def command(
             results.append(_import(home, options, file, name, wanted, wish))
             if not options.as_json:
                 _show(results[-1])
+                if session is None and isinstance(results[-1], Report):
+                    _warn_of_another_story(results[-1])
     if options.as_json:
         screen.emit({"files": [_json(one) if isinstance(one, Report) else lore.as_json(one) for one in results]})
     return max((one.error.exit_code for one in results if one.error is not None), default=0)
@@ -139,6 +142,16 @@ def _show(report: Report | Lore) -> None:
         screen.note(f"  note: {reason} ({screen.counted(count, 'time')}, first in line {line:,})")
     if report.error:
         screen.note(f"talekeeper: {report.error}")
+
+
+def _warn_of_another_story(report: Report) -> None:
+    """Two files of one name, as chat.txt and chat.jsonl, go into one session: one behind the other, or not at all."""
+    called = PurePath(report.file).stem.strip()
+    meant = report.sessions.get(called)
+    if meant is not None and meant.imported and not meant.created and not meant.already_there:
+        screen.note(
+            f"  {called!r} was there, and is the file's name too; --session NAME gives a file a session of its own"
+        )
 
 
 def _json(report: Report) -> dict[str, object]:

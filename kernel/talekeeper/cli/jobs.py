@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from talekeeper.home import Home
 
 _SHOWN = 20
+_CLAUSE = "; "
 _DONE = frozenset({JobState.SUCCEEDED, JobState.SKIPPED})
 
 
@@ -53,8 +54,11 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
     if options.as_json:
         screen.emit({"session": address.session, "jobs": shown})
     elif shown:
-        rows = [(one["job"], one["messages"], one["state"], one["attempts"], one["why"], one["id"]) for one in shown]
-        screen.table(("job", "messages", "state", "tries", "why", "id"), rows, right={3})
+        rows = [(one["job"], one["messages"], one["state"], one["attempts"], one["id"], _brief(one)) for one in shown]
+        screen.table(("job", "messages", "state", "tries", "id", "why"), rows, right={3})
+        for reason in dict.fromkeys(str(one["reason"]) for one in shown if str(one["reason"]) in str(one["why"])):
+            if _CLAUSE in reason:
+                screen.note(reason)
     else:
         cure = "turns make them, and talekeeper jobs run makes those of imported turns"
         screen.note(f"{address.session} has no jobs; {cure}")
@@ -167,6 +171,12 @@ class Telling:
     def _has_its_model(self, job: Job) -> bool:
         slot = lacked(job.details)
         return bool(slot) and self._models.slot(slot) is not None
+
+
+def _brief(told: Mapping[str, Any]) -> str:
+    """Why it stands so, with no more of the reason than its first clause."""
+    reason = str(told["reason"])
+    return str(told["why"]).replace(reason, reason.partition(_CLAUSE)[0], 1)
 
 
 def _id_of(home: Home, address: Address, name: str) -> str:

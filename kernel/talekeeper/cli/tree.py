@@ -80,6 +80,8 @@ def takes(options: Common, /, name: str) -> None:
             for take, first in found
         ]
         screen.emit({"session": session.id, "takes": rows})
+    elif not found:
+        screen.note(f"{session.id} has no answer yet")
     else:
         shown = [
             (take.number, "*" if take.current else "", (first.text if first else "")[:80]) for take, first in found

@@ -13,7 +13,7 @@ from talekeeper.cli.pick import session_of
 MOST = 2**31 - 1
 
 
-@click.command(cls=InSession, epilog="Example:  talekeeper why low-house 12")
+@click.command(cls=InSession, epilog="Example:  talekeeper why salt-lantern 2")
 @last_session_argument
 @click.argument("turn", metavar="[TURN]", required=False, type=click.IntRange(0, MOST))
 @click.argument("decision", metavar="[ID]", required=False)

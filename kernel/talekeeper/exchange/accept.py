@@ -213,7 +213,10 @@ class Acceptance:
             raise fault
         if place:
             self.take(name, batch[:place])
-        cure = "each message needs an id of its own; a file that was changed can be another session, --session NAME"
+        cure = (
+            "each message needs an id of its own; a file that was changed, or another of its name, "
+            "can be another session, --session NAME"
+        )
         raise ImportFileError(self.source.name, batch[place].line, fault.what, cure=cure) from fault
 
 

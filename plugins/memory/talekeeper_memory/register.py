@@ -67,8 +67,8 @@ def _parsed(content: bytes) -> object:
     try:
         return json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        message = f"byte {error.start} is not UTF-8"
-        raise UserError(message, cure="save the file as UTF-8") from None
+        message = f"this is no PNG picture, and as text it is not UTF-8 from byte {error.start + 1:,} on"
+        raise UserError(message, cure="take another copy of a picture; save a text as UTF-8") from None
     except json.JSONDecodeError as error:
         message = f"line {error.lineno}, column {error.colno}: {error.msg[0].lower()}{error.msg[1:]}"
         raise UserError(message, cure="save the file as JSON") from None

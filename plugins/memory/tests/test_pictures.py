@@ -138,7 +138,7 @@ def test_a_picture_becomes_the_character_and_its_book(host: Host, tmp_path: Path
         pytest.param(picture(text(b"chara", [])), "no character card: it has no name", id="no card in it"),
         pytest.param(b'{"name": ' + b"1" * 6000 + b"}", "a number of thousands of digits", id="digits"),
         pytest.param(b"[" * 100_000, "nested too deeply", id="depth"),
-        pytest.param(b"\xff", "is not UTF-8", id="encoding"),
+        pytest.param(b"\xff", "no PNG picture, and as text it is not UTF-8", id="encoding"),
         pytest.param(picture((b"iTXt", b"chara\0\x01")), "line 1, column 1: expecting value", id="short iTXt"),
     ],
 )
