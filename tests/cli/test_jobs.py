@@ -230,12 +230,13 @@ def test_what_waited_for_a_model_that_is_there_now_is_told_as_due(
     monkeypatch.setattr("sys.stdin", io.StringIO("/jobs\n"))
 
     (listed,) = jobs("jobs", "list", "harbour", "--json").json["jobs"]
+    shown = jobs("jobs", "list", "harbour")
     played = jobs("play", "-s", "harbour")
     (left,) = jobs("jobs", "list", "harbour", "--json").json["jobs"]
 
     assert listed["why"] == "its model is there now; it is done after the next turn, or by talekeeper jobs run"
     assert "diary/write: pending" in played.out
-    assert "waits for a model" not in played.out + played.err
+    assert "waits for a model" not in shown.out + shown.err + played.out + played.err
     assert (left["state"], left["why"], left["not_before"], left["details"]) == ("pending", "", None, {})
 
 
