@@ -23,7 +23,7 @@ from talekeeper.context import Imported, Services, import_lore
 from talekeeper.context.encoders import Encoder, open_encoder
 from talekeeper.context.semantics import Semantics
 from talekeeper.db import Database, Leases
-from talekeeper.errors import StoreError, StoreUnusable
+from talekeeper.errors import ParameterError, StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
 from talekeeper.models import EMBEDDING, NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 _HOME_VARIABLE = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
 _TRACE_VARIABLE = "TALEKEEPER_TRACE"
+_POSTINGS_VARIABLE = "TALEKEEPER_POSTINGS_MB"
 TRACES = "traces.sqlite"
 _SERVER = "local-server"
+_DIGITS = 6  # a terabyte
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +55,15 @@ def default_folder() -> Path:
     from platformdirs import user_data_path  # noqa: PLC0415 - only where no folder is named
 
     return user_data_path("talekeeper", appauthor=False)
+
+
+def _index(megabytes: str) -> Index:
+    if not megabytes:
+        return Index()
+    if not (megabytes.isascii() and megabytes.isdigit() and len(megabytes) <= _DIGITS):
+        cure = "give a whole number of megabytes, such as 512, or unset it"
+        raise ParameterError(_POSTINGS_VARIABLE, f"{megabytes!r} is no size", cure=cure)
+    return Index(posting_budget=int(megabytes) << 20)
 
 
 def database_of(folder: Path | None = None) -> Path:
@@ -73,6 +84,7 @@ class Home:
         db: Database,
         clock: Clock,
         chosen: Switches,
+        index: Index | None = None,
         *,
         tracing: bool = True,
         capture: bool = False,
@@ -82,7 +94,7 @@ class Home:
         self.clock = clock
         self._keys: Redactor | None = None
         self.trace = Trace(folder / TRACES, clock=clock, capture=capture, mask=self._masked) if tracing else None
-        self.index = Index()
+        self.index = index or Index()
         self.story = Story(db, self.index, clock, SortableIds(clock))
         self.leases = Leases(folder / "leases", db)
         self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen, trace=self.trace)
@@ -108,10 +120,12 @@ class Home:
 
         `no_plugins` is None to load all that are enabled, empty for none, or the ids to leave out, with commas. Events
         are written unless `tracing` is off or `TALEKEEPER_TRACE` is 0; when that is `bodies`, with all that models were
-        sent and gave.
+        sent and gave. `TALEKEEPER_POSTINGS_MB` is what the index may keep of postings in memory; raises
+        `ParameterError` where that is no whole number of megabytes.
         """
         folder = _absolute(folder)
         clock = clock or SystemClock()
+        index = _index(os.environ.get(_POSTINGS_VARIABLE, ""))
         if new:
             _make(folder)
         _check(folder)
@@ -119,7 +133,7 @@ class Home:
         said = os.environ.get(_TRACE_VARIABLE)
         tracing, capture = tracing and said != "0", said == "bodies"
         db = Database.open(database_of(folder), clock=clock, new=new)
-        home = cls(folder, db, clock, chosen, tracing=tracing, capture=capture)
+        home = cls(folder, db, clock, chosen, index, tracing=tracing, capture=capture)
         try:
             sweep_leftovers(home.story, home.leases)
         except (StoreError, sqlite3.Error, OSError) as fault:

@@ -21,7 +21,7 @@ _ALONE = 8
 
 
 class Ours:
-    """All passages in one partition. `cached` False: postings are read from the database at every query."""
+    """All passages in one partition. `postings` is what is kept of them in memory, in bytes; None: as much as usual."""
 
     adds = True
 
@@ -31,13 +31,13 @@ class Ours:
         name: str = "talekeeper",
         *,
         neighbours: bool = False,
-        cached: bool = True,
+        postings: int | None = None,
         synchronous: Literal["OFF", "FULL"] = "OFF",
         opens: type[Database] = Database,
     ) -> None:
         self.name = name
         self.db = opens.open(folder / "talekeeper.sqlite", clock=SystemClock(), synchronous=synchronous)
-        self.index = Index() if cached else Index(posting_budget=0)
+        self.index = Index() if postings is None else Index(posting_budget=postings)
         self.part = self.db.write(lambda tx: self.index.part_for(tx, "all", "", ""), name="find a partition")
         self._neighbours = neighbours
         self._alone = {number: part for number in range(_ALONE) if (part := self._find(number)) is not None}

@@ -22,6 +22,7 @@ from bench.ours import Ours
 TERMS = (3, 8, 25)
 _BATCH = 2048
 _DEPTH = 10
+_ALL = 1 << 30  # bytes, more than the postings of a million passages take
 _SLOW_ABOVE = 100_000  # passages: rank-bm25 would need more memory than a machine has
 PEERS: Mapping[str, Callable[[Path], Engine]] = {
     "tantivy": Tantivy,
@@ -97,7 +98,9 @@ class Run:
 
     def _asking(self) -> list[Searcher]:
         """Ours first; all rank by words alone but the last, which takes the second stage."""
-        asking: list[Searcher] = [*self._engines, Ours(self._folder, "talekeeper, nothing cached", cached=False)]
+        asking: list[Searcher] = [*self._engines, Ours(self._folder, "talekeeper, nothing cached", postings=0)]
+        if self._corpus.size > _SLOW_ABOVE:
+            asking.append(Ours(self._folder, "talekeeper, all cached", postings=_ALL))
         for engine in self._engines:
             if isinstance(engine, Tantivy):
                 asking.append(TantivyCounting(engine))

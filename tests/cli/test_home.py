@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from talekeeper.db import Tx
-from talekeeper.errors import StoreError
+from talekeeper.errors import ParameterError, StoreError
 from talekeeper.home import Home, default_folder
+from talekeeper.search import index as search_index
 from talekeeper.story import Address, Draft, Story
 
 
@@ -34,6 +35,32 @@ def test_a_new_home_is_its_owners_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "home").iterdir() if file.is_file()}
     assert set(modes.values()) == {0o600}, modes
+
+
+@pytest.mark.parametrize(("said", "megabytes"), [("", 48), ("0", 0), ("512", 512)])
+def test_the_environment_bounds_the_postings_in_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, megabytes: int
+) -> None:
+    budgets: list[int] = []
+    monkeypatch.setattr(search_index, "PostingCache", budgets.append)
+    monkeypatch.setenv("TALEKEEPER_POSTINGS_MB", said)
+
+    with Home.open(tmp_path / "home"):
+        pass
+
+    assert budgets == [megabytes << 20]
+
+
+@pytest.mark.parametrize("said", ["much", "-1", "1.5", "1" * 7, "5²"])
+def test_a_bound_that_is_no_size_is_refused_before_anything_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str
+) -> None:
+    monkeypatch.setenv("TALEKEEPER_POSTINGS_MB", said)
+
+    with pytest.raises(ParameterError, match="whole number of megabytes"):
+        Home.open(tmp_path / "home")
+
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_home_that_must_be_there_is_not_made(tmp_path: Path) -> None:
