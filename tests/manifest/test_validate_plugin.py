@@ -85,26 +85,6 @@ def test_every_target_is_reported_though_an_earlier_one_fails(here: Path) -> Non
     assert output.endswith("2 manifests: 2 errors, 0 warnings\n")
 
 
-_TEXT = {"type": "string"}
-_TOLD = dict.fromkeys(("body", "about", "name", "by", "since"), _TEXT) | {"also": {"type": "array", "items": _TEXT}}
-
-
-def test_what_is_sound_is_told_with_every_property_that_is_searched(here: Path) -> None:
-    manifest = here / "lore" / "plugin.toml"
-    manifest.write_text(
-        '[plugin]\nid = "lore"\nversion = "1"\napi = 1\nsummary = "Lore."\n\n'
-        '[contributes.data.told]\nschema = "told.json"\n'
-        'search = { text = ["body", "about"], title = "name", tags = "also", speaker = "by", time = "since" }\n'
-    )
-    (manifest.parent / "told.json").write_text(
-        json.dumps({"type": "object", "properties": _TOLD, "required": ["body"]})
-    )
-
-    _, output = run("lore")
-
-    assert "memory-search reads told.body, told.about, told.name, told.also, told.by and told.since\n" in output
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
