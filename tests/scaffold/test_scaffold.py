@@ -186,7 +186,7 @@ def test_a_name_that_is_installed_says_how_it_is_uninstalled(tmp_path: Path, mon
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.4\nName: tavern-tales\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text("[talekeeper.plugins]\ntavern-tales = talekeeper_tavern_tales\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
     with pytest.raises(ParameterError, match=r"choose another name; or .* pip uninstall tavern-tales"):
         check_id("tavern-tales")
