@@ -24,7 +24,9 @@ def last_session_argument(command: F) -> F:
 
 
 def _option(command: F) -> F:
-    return click.option("-s", "--session", _OPTION, metavar="SESSION", help="Names it here instead.")(command)
+    # Kept off the parameters: a group that shows a list invokes its function with all of them.
+    help_text = "Names it here instead."
+    return click.option("-s", "--session", _OPTION, metavar="SESSION", help=help_text, expose_value=False)(command)
 
 
 class InSession(click.Command):
@@ -36,8 +38,10 @@ class InSession(click.Command):
         named = isinstance(given.get(_OPTION), str)
         ctx.meta[_LEFT_OUT] = named or self._one_too_few(given)
         rest = super().parse_args(ctx, args)
-        option = ctx.params.pop(_OPTION, None)
-        ctx.params["name"] = ctx.params.get("name") if option is None else option
+        if named:
+            ctx.params["name"] = given[_OPTION]
+        else:
+            ctx.params.setdefault("name", None)
         return rest
 
     def get_help(self, ctx: click.Context) -> str:
