@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
@@ -310,3 +311,16 @@ def test_two_sinks_write_one_file(make_trace: MakeTrace, path: Path) -> None:
 
     assert len(read_events(path)) == 200
     assert sum(trace.dropped for trace in traces) == 0
+
+
+def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    def opened(barrier: threading.Barrier, path: Path) -> None:
+        barrier.wait()
+        open_events(path).close()
+
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(100):
+            barrier, path = threading.Barrier(4), tmp_path / f"{number}.sqlite"
+            opening = [pool.submit(opened, barrier, path) for _ in range(4)]
+
+            assert [each.exception() for each in opening] == [None] * 4

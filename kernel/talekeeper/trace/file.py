@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _LAYOUT = 1
 _BESIDE = ("-wal", "-shm", "-journal")
 _CURE = "move it away"
 _BUSY_SECONDS = 2.0
+_AGAIN_SECONDS = 0.005
+_PRIMARY = 0xFF  # the bits of an extended result code that hold the primary one
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS event(
@@ -82,11 +85,7 @@ def open_events(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        layout = _layout(connection, path)
-        for pragma in _PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
-        if layout == 0:
-            connection.executescript(_SCHEMA)
+        _set_up(connection, path)
     except BaseException:
         connection.close()
         raise
@@ -151,6 +150,25 @@ def _look(path: Path) -> None:
     for each in (path, *(path.with_name(path.name + beside) for beside in _BESIDE)):
         if each.exists() and not each.is_file():
             raise StoreUnusable("this is not a regular file, and the traces go there", where=str(each), cure=_CURE)
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    # SQLite waits for nobody while it turns a file to WAL, so of processes that open a new one at once all but one are
+    # refused.
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            layout = _layout(connection, path)
+            for pragma in _PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+            if layout == 0:
+                connection.executescript(_SCHEMA)
+        except sqlite3.OperationalError as fault:
+            if fault.sqlite_errorcode & _PRIMARY != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 def _layout(connection: sqlite3.Connection, path: Path) -> int:
