@@ -8,9 +8,11 @@ docs/reference/diagnostics.md       every code with its rule, its cure and an ex
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
+from talekeeper.manifest import published
 from talekeeper.manifest.codes import BY_ID
 from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.model.publish import generated_schema, generated_text
@@ -59,7 +61,7 @@ def outputs() -> dict[Path, str]:
     """Path → text of every generated file."""
     return {
         ROOT / "schema" / f"v{LEVEL}" / "plugin.schema.json": generated_text(),
-        ROOT / "kernel" / "talekeeper" / "manifest" / "plugin.schema.json": generated_text(),
+        published.FILE: generated_text(),
         ROOT / "schema" / "plugin-manifest.md": reference_text(generated_schema()),
         ROOT / "docs" / "reference" / "diagnostics.md": diagnostics_text(),
     }
@@ -93,7 +95,7 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(outputs()[path], encoding="utf-8")
     for path in stale:
-        print(f"{path.relative_to(ROOT)}: {'out of date' if '--check' in sys.argv[1:] else 'written'}")
+        print(f"{os.path.relpath(path, ROOT)}: {'out of date' if '--check' in sys.argv[1:] else 'written'}")
     return 1 if stale and "--check" in sys.argv[1:] else 0
 
 
