@@ -9,8 +9,6 @@ that prints, "words" what it prints without the option. A variant is a `Tuning` 
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +18,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from ablation.report import print_figures
+from ablation.report import Figures, parser, print_figures, write_json
 from talekeeper.evaluate.asking import rank
 from talekeeper.evaluate.corpus import load
 from talekeeper.evaluate.runs import asked
@@ -87,13 +85,10 @@ VARIANTS = (
     Variant("no upper bound", replace(STANDARD, meaning_most=_NO_BOUND)),
 )
 
-Figures = dict[str, dict[str, Score]]
-"""Variant → set → score."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the figures after each set, since all of them take long."""
-    options = _parser().parse_args(arguments)
+    options = parser(__doc__, [one.name for one in VARIANTS]).parse_args(arguments)
     chosen = [one for one in VARIANTS if not options.only or one.name in options.only]
     figures: Figures = {one.name: {} for one in chosen}
     for one in find_sets(options.folders):
@@ -102,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 figures[name][one.name] = score
             print(f"{one.name}: done", file=sys.stderr)
             if options.json:
-                options.json.write_text(json.dumps(_plain(figures), indent=1) + "\n")
+                write_json(options.json, figures)
     print_figures(figures)
     return 0
 
@@ -120,21 +115,6 @@ def _measure(one: QuestionSet, variants: Sequence[Variant]) -> Iterator[tuple[st
                     rows[variant.name].append(score_one(question.evidence, rank(home, one, question)))
     for name, found in rows.items():
         yield name, mean(found)
-
-
-def _plain(figures: Figures) -> dict[str, dict[str, dict[str, float]]]:
-    return {
-        variant: {name: {"n": score.questions, **score.values} for name, score in sets.items()}
-        for variant, sets in figures.items()
-    }
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a set, or a folder of sets")
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=[one.name for one in VARIANTS])
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    return parser
 
 
 if __name__ == "__main__":

@@ -1,12 +1,36 @@
-"""Tables of variants and sets: as they are, or what each variant moves in thousandths."""
+"""Figures of variants and sets: as tables, as they are or what each variant moves in thousandths, and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from talekeeper.evaluate.score import Score
 
 COLUMNS = ("recall@10", "mrr")
+
+Figures = dict[str, dict[str, Score]]
+"""Variant → set → score."""
+
+
+def parser(about: str | None, variants: Iterable[str]) -> argparse.ArgumentParser:
+    """What both scripts are told: `folders`, `only` some of the variants' names, and `json`."""
+    made = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a set, or a folder of sets")
+    made.add_argument("--only", nargs="+", metavar="NAME", choices=list(variants))
+    made.add_argument("--json", type=Path, help="write the figures here")
+    return made
+
+
+def write_json(path: Path, figures: Figures) -> None:
+    """Variant → set → `n`, the number of questions, and every metric."""
+    plain = {
+        variant: {name: {"n": score.questions, **score.values} for name, score in sets.items()}
+        for variant, sets in figures.items()
+    }
+    path.write_text(json.dumps(plain, indent=1) + "\n")
 
 
 def print_figures(figures: Mapping[str, Mapping[str, Score]]) -> None:

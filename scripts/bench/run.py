@@ -23,7 +23,7 @@ TERMS = (3, 8, 25)
 _BATCH = 2048
 _DEPTH = 10
 _ALL = 1 << 30  # bytes, more than the postings of a million passages take
-_SLOW_ABOVE = 100_000  # passages: rank-bm25 would need more memory than a machine has
+_LARGE = 100_000  # passages; with more, rank-bm25 would need more memory than a machine has
 PEERS: Mapping[str, Callable[[Path], Engine]] = {
     "tantivy": Tantivy,
     "fts5": Fts5,
@@ -59,7 +59,7 @@ class Run:
         self._folder = folder
         self._ours = Ours(folder)
         self._engines: list[Engine] = [self._ours]
-        self._engines += [PEERS[name](folder) for name in peers if name != "rank-bm25" or corpus.size <= _SLOW_ABOVE]
+        self._engines += [PEERS[name](folder) for name in peers if name != "rank-bm25" or corpus.size <= _LARGE]
 
     def measure(self) -> Result:
         """Everything, in an order in which no measure disturbs the next."""
@@ -99,7 +99,7 @@ class Run:
     def _asking(self) -> list[Searcher]:
         """Ours first; all rank by words alone but the last, which takes the second stage."""
         asking: list[Searcher] = [*self._engines, Ours(self._folder, "talekeeper, nothing cached", postings=0)]
-        if self._corpus.size > _SLOW_ABOVE:
+        if self._corpus.size > _LARGE:
             asking.append(Ours(self._folder, "talekeeper, all cached", postings=_ALL))
         for engine in self._engines:
             if isinstance(engine, Tantivy):
@@ -124,7 +124,7 @@ class Run:
         yield "a turn of five", in_turn(turns, 1)
         yield "delete one", in_turn([_deleting(adders, one) for one in one_each], 1)
         rebuilders = [engine for engine in self._engines if not engine.adds]
-        if self._corpus.size <= _SLOW_ABOVE:
+        if self._corpus.size <= _LARGE:
             yield "add one", in_turn([_adding(rebuilders, one_each[:1])], 1)
 
 
