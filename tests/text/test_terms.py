@@ -96,6 +96,13 @@ def test_a_count_ends_at_255_and_the_length_does_not() -> None:
     assert terms.length == 300
 
 
+def test_the_count_of_a_single_character_ends_at_255_too() -> None:
+    terms = document_terms("哈哈，" * 200)
+
+    assert terms.counts == {"哈哈": 200, f"{SINGLE}哈": 255}
+    assert terms.length == 200
+
+
 def test_nothing_gives_nothing() -> None:
     terms = document_terms("", "…", "\ud800\0")
 

@@ -49,7 +49,7 @@ def document_terms(*texts: str) -> Terms:
             if not run.isascii() and len(run) > 1 and script_of(run) is Script.CJK:
                 singles += map(SINGLE.__add__, run)
     counts: Mapping[str, int] = Counter(tokens + singles)
-    if len(tokens) > _COUNT_LIMIT:
+    if len(tokens) + len(singles) > _COUNT_LIMIT:
         counts = {term: min(times, _COUNT_LIMIT) for term, times in counts.items()}
     return Terms(counts, len(tokens))
 
