@@ -54,11 +54,11 @@ def count(db: Database, table: str) -> int:
 @pytest.mark.parametrize(
     ("passages", "expected", "tail"),
     [
-        pytest.param(255, [], 255, id="too-few"),
-        pytest.param(256, [(0, 256)], 0, id="just-enough"),
-        pytest.param(700, [(0, 256), (0, 256)], 188, id="as-many-as-there-are"),
-        pytest.param(2048, [(1, 2048)], 0, id="many-at-once"),
-        pytest.param(2400, [(1, 2048), (0, 256)], 96, id="many-and-some"),
+        pytest.param(127, [], 127, id="too-few"),
+        pytest.param(128, [(0, 128)], 0, id="just-enough"),
+        pytest.param(350, [(0, 128), (0, 128)], 94, id="as-many-as-there-are"),
+        pytest.param(1024, [(1, 1024)], 0, id="many-at-once"),
+        pytest.param(1200, [(1, 1024), (0, 128)], 48, id="many-and-some"),
     ],
 )
 def test_the_tail_is_flushed_in_whole_segments(
@@ -80,14 +80,14 @@ def test_the_tail_is_flushed_in_whole_segments(
 def test_eight_segments_of_a_level_become_one(
     db: Database, index: Index, part: int, add: Callable[[int, int], None]
 ) -> None:
-    for start in range(0, 8 * 256, 256):
-        add(start, start + 256)
+    for start in range(0, 8 * 128, 128):
+        add(start, start + 128)
         before = ask(db, index, part)
         index.maintain(db)
 
         assert ask(db, index, part) == before
 
-    assert sizes(db) == [(1, 2048)]
+    assert sizes(db) == [(1, 1024)]
     assert count(db, "retired") == 0
     assert count(db, "posting") == len(WORDS)
 
@@ -102,24 +102,24 @@ def test_merging_stops_at_the_top_level(
         add(start, start + 2)
         index.maintain(db)
 
-    assert sizes(db) == [(2, 8)] * 8
+    assert sizes(db) == [(3, 16)] * 4
     assert ask(db, index, part) == ask(db, Index(), part)
 
 
 def test_a_segment_that_is_a_quarter_dead_is_rewritten(
     db: Database, index: Index, part: int, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
-    add(0, 256)
+    add(0, 128)
     index.maintain(db)
-    remove(*range(63))
+    remove(*range(31))
     index.maintain(db)
-    assert sizes(db) == [(0, 256)]
+    assert sizes(db) == [(0, 128)]
 
-    remove(63)
+    remove(31)
     before = ask(db, index, part)
     index.maintain(db)
 
-    assert sizes(db) == [(0, 192)]
+    assert sizes(db) == [(0, 96)]
     assert count(db, "dead") == 0
     assert ask(db, index, part) == before
 
@@ -127,9 +127,9 @@ def test_a_segment_that_is_a_quarter_dead_is_rewritten(
 def test_a_segment_without_life_goes(
     db: Database, index: Index, part: int, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
-    add(0, 256)
+    add(0, 128)
     index.maintain(db)
-    remove(*range(256))
+    remove(*range(128))
 
     index.maintain(db)
 
@@ -140,12 +140,12 @@ def test_a_segment_without_life_goes(
 def test_a_passage_removed_from_the_tail_leaves_no_tombstone_behind_the_flush(
     db: Database, index: Index, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
-    add(0, 256)
+    add(0, 128)
     remove(3, 4, 5)
 
     index.maintain(db)
 
-    assert sizes(db) == [(0, 253)]
+    assert sizes(db) == [(0, 125)]
     assert count(db, "dead") == 0
 
 
@@ -178,7 +178,7 @@ def test_a_forgotten_word_leaves_the_file_with_the_next_maintenance(
     settled: bool,
 ) -> None:
     db.write(lambda tx: index.add(tx, part, message("xylophone ash", 900)), name="add")
-    add(0, 255)
+    add(0, 127)
     if settled:
         index.maintain(db)
     assert b"xylophon" in everything_on_disk(path)
@@ -229,7 +229,7 @@ def test_forgetting_takes_the_words_of_earlier_versions_too(
     message: Make,
 ) -> None:
     db.write(lambda tx: index.add(tx, part, message("xylophone ash", 900)), name="add")
-    add(0, 255)
+    add(0, 127)
     index.maintain(db)
     remove(900)
     index.maintain(db)
@@ -253,7 +253,7 @@ def test_purging_leaves_no_removed_word(
     index.purge(db, part)
 
     assert db.read(lambda tx: index.unpurged(tx, part)) == 0
-    assert sizes(db) == [(0, 254), (0, 255)]
+    assert sizes(db) == [(0, 126), (0, 128), (0, 127), (0, 128)]
     assert ask(db, index, part) == before
 
 
@@ -278,7 +278,7 @@ def test_many_postings_are_deleted_in_stretches(
     monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, add: Callable[[int, int], None]
 ) -> None:
     monkeypatch.setattr("talekeeper.search.maintenance._STRETCH", 3)
-    add(0, 700)
+    add(0, 350)
     index.maintain(db)
     db.write(lambda tx: index.drop_part(tx, part), name="drop")
 
@@ -295,7 +295,7 @@ def test_whoever_comes_too_late_to_merge_does_nothing(
     add: Callable[[int, int], None],
     remove: Callable[..., None],
 ) -> None:
-    add(0, 256)
+    add(0, 128)
     index.maintain(db)
     remove(1)
     before = ask(db, index, part)
@@ -311,7 +311,7 @@ def test_whoever_comes_too_late_to_merge_does_nothing(
     monkeypatch.setattr(maintenance, "combine", combine_slowly)
     index.purge(db, part)
 
-    assert sizes(db) == [(0, 254)]
+    assert sizes(db) == [(0, 126)]
     assert ask(db, index, part).searched == before.searched - 1
     assert count(db, "dead") == 0
 
@@ -324,20 +324,20 @@ def test_a_removal_while_the_tail_is_flushed_is_kept(
     add: Callable[[int, int], None],
     remove: Callable[..., None],
 ) -> None:
-    add(0, 256)
+    add(0, 128)
     next_flush = segments.next_flush
 
     def flush_slowly(tx: Tx, part: int) -> segments.Flush | None:
         made = next_flush(tx, part)
         monkeypatch.setattr(maintenance, "next_flush", next_flush)
-        remove(200)
+        remove(110)
         return made
 
     monkeypatch.setattr(maintenance, "next_flush", flush_slowly)
     index.maintain(db)
 
-    assert sizes(db) == [(0, 255)]
-    assert ask(db, index, part).searched == 255
+    assert sizes(db) == [(0, 127)]
+    assert ask(db, index, part).searched == 127
 
 
 def test_a_removal_while_segments_are_combined_is_kept(
@@ -348,7 +348,7 @@ def test_a_removal_while_segments_are_combined_is_kept(
     add: Callable[[int, int], None],
     remove: Callable[..., None],
 ) -> None:
-    add(0, 256)
+    add(0, 128)
     index.maintain(db)
     remove(*range(100))
     combine = segments.combine
@@ -356,14 +356,14 @@ def test_a_removal_while_segments_are_combined_is_kept(
     def combine_slowly(*args: Any) -> segments.Replacement:
         made = combine(*args)
         monkeypatch.setattr(maintenance, "combine", combine)
-        remove(200)
+        remove(110)
         return made
 
     monkeypatch.setattr(maintenance, "combine", combine_slowly)
     index.maintain(db)
 
-    assert sizes(db) == [(0, 156)]
-    assert ask(db, index, part).searched == 155
+    assert sizes(db) == [(0, 28)]
+    assert ask(db, index, part).searched == 27
     assert db.read(lambda tx: index.unpurged(tx, part)) == 1
 
 

@@ -155,17 +155,17 @@ def test_a_snapshot_taken_before_the_cache_was_filled_is_right(
 def test_segments_of_equal_shape_and_other_content_are_told_apart(
     db: Database, index: Index, part: int, message: Make
 ) -> None:
-    write(db, lambda tx: [index.add(tx, part, message("silver", i)) for i in range(256)])
+    write(db, lambda tx: [index.add(tx, part, message("silver", i)) for i in range(128)])
     index.maintain(db)
     db.read(lambda tx: found(tx, index, part))
-    write(db, lambda tx: [drop(index, tx, part, f"m{i}") for i in range(256)])
-    write(db, lambda tx: [index.add(tx, part, message("golden", i)) for i in range(256)])
+    write(db, lambda tx: [drop(index, tx, part, f"m{i}") for i in range(128)])
+    write(db, lambda tx: [index.add(tx, part, message("golden", i)) for i in range(128)])
 
     index.maintain(db)
 
-    assert db.read(lambda tx: tx.one("SELECT count(*), min(n) FROM segment")) == (1, 256)
+    assert db.read(lambda tx: tx.one("SELECT count(*), min(n) FROM segment")) == (1, 128)
     assert db.read(lambda tx: found(tx, index, part)) == []
-    assert len(db.read(lambda tx: found(tx, index, part, "golden"))) == 256
+    assert len(db.read(lambda tx: found(tx, index, part, "golden"))) == 128
 
 
 def test_two_connections_see_each_others_commits(

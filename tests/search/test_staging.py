@@ -9,7 +9,7 @@ import pytest
 from talekeeper.db import Database, Tx
 from talekeeper.search import Index, PartScope, Passage, Query, Source, maintenance, staging
 
-PASSAGES = 256
+PASSAGES = 128
 
 
 class Died(Exception):

@@ -28,11 +28,12 @@ def _table(bits: int) -> NDArray[np.unsignedinteger[Any]]:
 _TABLES = {bits: _table(bits) for bits in BITS if bits}
 
 
-def decode_all(blobs: Sequence[bytes], n: int | Positions) -> Postings:
+def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | None = None) -> Postings:
     """The postings of all `blobs`, a row each; undoes `encode_all`. Ids are 32 bits wide.
 
-    `n` is the number of passages of the segment, or one for each row. Damaged bytes raise `ValueError` or `IndexError`,
-    or give postings that are wrong and still ascend below `n`.
+    `n` is the number of passages of the segment, or one for each row; `first`, for each row, what its ids count from,
+    0 unless given. Damaged bytes raise `ValueError` or `IndexError`, or give postings that are wrong and still ascend
+    from `first` to below `first + n`.
     """
     raw = np.frombuffer(b"".join(blobs), np.uint8)
     sizes = np.fromiter(map(len, blobs), np.intp, len(blobs))
@@ -48,49 +49,55 @@ def decode_all(blobs: Sequence[bytes], n: int | Positions) -> Postings:
         raise ValueError("postings begin with what is no header")
     bodies = heads + HEADER + (counts * bits + 7) // 8
     is_long = (counts > _LONG) | (kinds == DENSE)
-    edges = [heads + HEADER, bodies, ends, postings.starts, counts, kinds, bits]
-    for head, body, end, start, count, kind, width in zip(*(edge[is_long].tolist() for edge in edges), strict=True):
+    first = np.zeros(len(blobs), np.intp) if first is None else first
+    edges = [heads + HEADER, bodies, ends, postings.starts, counts, kinds, bits, first]
+    for head, body, end, start, count, kind, width, base in zip(
+        *(edge[is_long].tolist() for edge in edges), strict=True
+    ):
         held = slice(start, start + count)
         if kind == DENSE:
-            _read_table(raw[head:end], ids[held], postings.tfs[held])
+            _read_table(raw[head:end], base, ids[held], postings.tfs[held])
         else:
-            _read_row(raw[head:body], raw[body:end], kind, width, ids[held], postings.tfs[held])
-    _read_frequencies(raw, postings, np.where(is_long, 0, bits), heads + HEADER)
-    _read_wide(raw, postings, ~is_long & (kinds == WIDE), bodies)
-    _read_gaps(raw, postings, ~is_long & (kinds == GAPS), bodies, ends)
-    _check_ids(postings, n)
+            _read_row(raw[head:body], raw[body:end], kind, width, base, ids[held], postings.tfs[held])
+    if not is_long.all():
+        _read_frequencies(raw, postings, np.where(is_long, 0, bits), heads + HEADER)
+        _read_wide(raw, postings, ~is_long & (kinds == WIDE), bodies, first)
+        _read_gaps(raw, postings, ~is_long & (kinds == GAPS), bodies, ends, first)
+    _check_ids(postings, first, first + n)
     return postings
 
 
-def _check_ids(postings: Postings, n: int | Positions) -> None:
+def _check_ids(postings: Postings, first: Positions, end: Positions) -> None:
     """Whoever takes these ids for positions may rely on their order and range."""
     if not len(postings.counts):
         return
     ids, starts = postings.ids, postings.starts
     ascends = ids[1:] > ids[:-1]
     ascends[starts[1:] - 1] = True
-    if not ascends.all() or (ids[starts] < 0).any() or (ids[starts + postings.counts - 1] >= n).any():
+    if not ascends.all() or (ids[starts] < first).any() or (ids[starts + postings.counts - 1] >= end).any():
         raise ValueError("postings name passages the segment does not have")
 
 
-def _read_row(packed: Bytes, body: Bytes, kind: int, bits: int, ids: Ids, tfs: Bytes) -> None:
+def _read_row(packed: Bytes, body: Bytes, kind: int, bits: int, base: int, ids: Ids, tfs: Bytes) -> None:
     """Fills `ids` and `tfs` from the frequencies and ids of one row."""
     if bits:
         tfs[:] = _TABLES[bits].take(packed).view(np.uint8)[: len(tfs)]
     if kind == WIDE:
         ids[:] = body.view("<u2")
+        ids += base
     elif body.all():
         np.add.accumulate(body, dtype=np.int32, out=ids)  # cumsum, with less around it
-        ids -= 1
+        ids += base - 1
     else:
         reached = np.cumsum(np.where(body, body, np.uint8(FAR)), dtype=np.int32)
         ids[:] = reached[body > 0]
-        ids -= 1
+        ids += base - 1
 
 
-def _read_table(table: Bytes, ids: Ids, tfs: Bytes) -> None:
+def _read_table(table: Bytes, base: int, ids: Ids, tfs: Bytes) -> None:
     held = (table != 0).nonzero()[0]
     ids[:] = held
+    ids += base
     tfs[:] = table.take(held)
 
 
@@ -102,13 +109,13 @@ def _read_frequencies(raw: Bytes, postings: Postings, bits: Positions, at: Posit
     postings.tfs[postings.starts[row] + place] = (packed & mask) + 1
 
 
-def _read_wide(raw: Bytes, postings: Postings, chosen: Bools, at: Positions) -> None:
+def _read_wide(raw: Bytes, postings: Postings, chosen: Bools, at: Positions, first: Positions) -> None:
     row, place = rows_of(postings.counts, np.flatnonzero(chosen))
     low = at[row] + 2 * place
-    postings.ids[postings.starts[row] + place] = raw[low] + (raw[low + 1].astype(np.intp) << 8)
+    postings.ids[postings.starts[row] + place] = first[row] + raw[low] + (raw[low + 1].astype(np.intp) << 8)
 
 
-def _read_gaps(raw: Bytes, postings: Postings, chosen: Bools, at: Positions, ends: Positions) -> None:
+def _read_gaps(raw: Bytes, postings: Postings, chosen: Bools, at: Positions, ends: Positions, first: Positions) -> None:
     rows = np.flatnonzero(chosen)
     row, place = rows_of(ends - at, rows)
     gaps = raw[at[row] + place]
@@ -117,4 +124,4 @@ def _read_gaps(raw: Bytes, postings: Postings, chosen: Bools, at: Positions, end
     before = np.where(starts > 0, reached[starts - 1], 0)
     ids = (reached - np.repeat(before, (ends - at)[rows]) - 1)[gaps > 0]
     row, place = rows_of(postings.counts, rows)
-    postings.ids[postings.starts[row] + place] = ids
+    postings.ids[postings.starts[row] + place] = first[row] + ids

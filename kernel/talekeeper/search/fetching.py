@@ -116,10 +116,9 @@ def _decoded(
     if not held:
         yield from ((term, _NOTHING) for term in terms)
         return
-    sizes = np.array([one.n for _, one in held], np.intp)
-    postings = decode_all([blobs[one.id, term] for term, one in held], sizes)
+    sizes, starts = np.array([(one.n, one.start) for _, one in held], np.intp).T
+    postings = decode_all([blobs[one.id, term] for term, one in held], sizes, starts)
     positions: Ids = postings.ids.astype(np.int32, copy=False)
-    positions += np.repeat(np.array([one.start for _, one in held], np.int32), postings.counts)
     if len(terms) == 1:
         yield terms[0], _term(state, positions, postings.tfs)
         return

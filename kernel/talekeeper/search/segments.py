@@ -21,11 +21,11 @@ from talekeeper.search.staging import write_postings
 from talekeeper.search.tail import load_terms
 from talekeeper.search.writing import count_up, new_stamp
 
-FLUSH = 256
+FLUSH = 128
 FAN = 8
 """Segments merged into one. A level's segments hold FLUSH · FAN^level passages, fewer where some were removed."""
-TOP_LEVEL = 2
-"""16,384 passages; a local id has room for four times as many."""
+TOP_LEVEL = 3
+"""65,536 passages, for which a local id has just room."""
 
 _TAIL = """
 SELECT tail.doc, slot, branch, depth, turn, revision, source, length, flags, terms, tokens
@@ -92,9 +92,9 @@ def read_segments(tx: Tx, part: int) -> list[Segment]:
 
 @decoding()
 def next_flush(tx: Tx, part: int) -> Flush | None:
-    """Makes a segment of the oldest passages of the tail once 256 numbers are given out; only reads.
+    """Makes a segment of the oldest passages of the tail once 128 numbers are given out; only reads.
 
-    A tail of 2,048 becomes a segment of the next level at once, which spares an import a merge.
+    A tail of 1,024 becomes a segment of the next level at once, which spares an import a merge.
     """
     row = tx.one("SELECT docs, settled, removals FROM part WHERE id = ?", (part,))
     if row is None or row[0] - row[1] < FLUSH:
@@ -201,9 +201,9 @@ def _merged(rows: Sequence[_Row], moved: Positions, n: int) -> tuple[list[str], 
     term_of_row = np.array([number[row[0]] for row in rows], np.intp)
     by_term = np.argsort(term_of_row, kind="stable")
     blobs: list[bytes] = [rows[i][3] for i in by_term.tolist()]
-    postings = decode_all(blobs, np.array([row[2] for row in rows], np.intp)[by_term])
-    starts = np.array([row[1] for row in rows], np.intp)[by_term]
-    ids = moved[postings.ids + np.repeat(starts, postings.counts)]
+    first, sizes = np.array([row[1:3] for row in rows], np.intp)[by_term].T
+    postings = decode_all(blobs, sizes, first)
+    ids = moved[postings.ids]
     kept = ids >= 0
     counts = np.bincount(np.repeat(term_of_row[by_term], postings.counts)[kept], minlength=len(terms))
     held = np.flatnonzero(counts)

@@ -47,8 +47,8 @@ class Found(NamedTuple):
 class Tail:
     """Grows at the end like `Shelf`, and is shared like it; a state sees its own beginning of it only.
 
-    Finding a term in the stored texts of some 256 passages costs 40 µs; reading them, to turn them over into
-    term → passages, costs some 8 ms, which the first search of a partition must not. So they are turned over once 64
+    Finding a term in the stored texts of some 128 passages costs 20 µs; reading them, to turn them over into
+    term → passages, costs some 4 ms, which the first search of a partition must not. So they are turned over once 64
     terms were looked up.
     """
 
