@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.db import Database
 from talekeeper.search import Index, Kind, PartScope, Passage, Query, Source, manner
-from talekeeper.search.manner import answered, asked_thirds, flags_of
+from talekeeper.search.manner import answered, asked_thirds, flags_of, turns_taken
 from talekeeper.text import document_terms
 
 
@@ -44,6 +44,43 @@ def test_player_and_narrator_never_have_the_same_voice() -> None:
     pairs = [[manner("?", name, is_player=is_player) for is_player in (True, False)] for name in "abcdefghij"]
 
     assert all(answered(np.array(pair, np.uint8)).tolist() == [1, 0] for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("speakers", "places", "share"),
+    [
+        pytest.param("aaaa", [0, 1, 2, 3], 0.0, id="one voice"),
+        pytest.param("abab", [0, 1, 2, 3], 1.0, id="two in turn"),
+        pytest.param("aabb", [0, 1, 2, 3], 1 / 3, id="two, one after the other"),
+        pytest.param("aabb", [0, 1, 7, 8], 0.0, id="what stands apart is not followed"),
+        pytest.param("ab", [0, 2], 1.0, id="no two side by side"),
+        pytest.param("a", [5], 1.0, id="one message"),
+        pytest.param("", [], 1.0, id="none"),
+    ],
+)
+def test_how_far_voices_take_turns(speakers: str, places: list[int], share: float) -> None:
+    flags = np.array([manner("", name, is_player=False) for name in speakers], np.uint8)
+
+    assert turns_taken(flags, np.array(places, np.intp)) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("is_dialogue", "lent"), [pytest.param(False, 0.225, id="one"), pytest.param(True, 0.45, id="two")]
+)
+def test_in_a_monologue_a_message_is_lent_half(
+    is_dialogue: bool, lent: float, db: Database, index: Index, part: int, message: Callable[..., Passage]
+) -> None:
+    told = [
+        replace(message(text, depth), manner=manner(text, "", is_player=is_dialogue and depth % 2 == 1))
+        for depth, text in enumerate(["The brass key.", "Under the lamp.", "Rain."])
+    ]
+    db.write(lambda tx: [index.add(tx, part, one) for one in told], name="tell")
+    query = Query(("brass",), (PartScope(part, {0: 9}),), (Source(),), explain=True)
+
+    hits = db.read(lambda tx: index.search(tx, query)).hits
+
+    near = {hit.key: row.near_tf for hit in hits for row in hit.explanation}
+    assert near["m1"] == pytest.approx(lent)
 
 
 def test_the_answer_stands_before_the_question_that_has_more_of_the_words(

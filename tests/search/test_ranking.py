@@ -102,12 +102,13 @@ def test_the_answer_beside_the_question_enters(add: Callable[..., None], ask: As
         message("Good.", 3),
         message("It rains.", 4),
         message("The gate is closed.", 5),
+        message("So is the mill.", 6),
     )
 
     ranking = ask("silver key")
 
     by_key = {hit.key: hit for hit in ranking.hits}
-    assert keys(ranking) == ["m1", "m2", "m3", "m4"]
+    assert keys(ranking) == ["m1", "m2", "m3", "m4", "m5"]
     assert (by_key["m2"].matched, by_key["m2"].near) == ((), ("silver", "key"))
     assert keys(ask("silver key", neighbours=False)) == ["m1"]
 

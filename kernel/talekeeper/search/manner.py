@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Column, Doubles
+from talekeeper.search.arrays import Bools, Column, Doubles, Positions
 from talekeeper.search.columns import PERSON, WITHDRAWN
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.text import digest
@@ -52,3 +52,13 @@ def answered(flags: Column) -> Doubles:
     np.not_equal(voice[1:], voice[:-1], out=is_followed[:-1])
     share: Doubles = (flags >> _VOICE_BITS) / _THIRDS * is_followed
     return share
+
+
+def turns_taken(flags: Column, places: Positions) -> float:
+    """For messages at ascending places, the share of those with the next one among them that another voice follows.
+
+    1 where no two stand side by side.
+    """
+    voice = flags & _VOICE
+    changes: Bools = (voice[1:] != voice[:-1])[np.diff(places) == 1]
+    return float(changes.mean()) if len(changes) else 1.0

@@ -7,10 +7,15 @@ its words to those after it, and to those before it a little less:
 
 and lengths are lent by the same shares, uncapped, so that long neighbours are no advantage. A message that asks and is
 answered in another voice lends its answer 0.3 times as much again and loses a fifth of its score, each in proportion to
-how much of it asks. Neighbours are those in scope on the lineage; one may enter the list by what it was lent alone.
+how much of it asks. Neighbours are those in scope on the lineage; one at most 4 from one of the best may enter the list
+by what it was lent alone.
+
+Where one voice speaks throughout, a message is not told by the one beside it, and all shares are half as large; between
+that and voices that take turns, as the share of messages that another voice follows.
 
 On eight sets of conversations this gives, over plain BM25, +.12 in R@10 on the longest; two neighbours a side with 0.4
-and 0.2 and no lent lengths gave +.09 there and cost .19 in MRR where passages are long.
+and 0.2 and no lent lengths gave +.09 there and cost .19 in MRR where passages are long. The halves give one collection
+of notes +.014 / +.018 and sentences of articles +.010 in R@5 and +.005 in MRR.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
-from talekeeper.search.manner import answered
+from talekeeper.search.manner import answered, turns_taken
 from talekeeper.search.postings import frequencies
 from talekeeper.search.shortlist import Field, Rows, Shortlist, join, score_rows
 from talekeeper.search.tuning import Tuning
@@ -44,16 +49,18 @@ def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Sho
     ascending = np.argsort(positions, kind="stable")
     words = np.empty((len(needed), len(best.terms)))
     words[ascending] = frequencies(field.postings, best.terms, positions[ascending])
-    asks = answered(columns.flags[positions])
+    flags = columns.flags[positions]
+    asks = answered(flags)
     own = np.searchsorted(needed, around)
     lengths = columns.length[positions].astype(np.float64)
-    lent = _lent(np.column_stack([words, lengths]), own, tuning)
+    part = tuning.monologue + (1 - tuning.monologue) * turns_taken(flags, needed)
+    lent = part * _lent(np.column_stack([words, lengths]), own, tuning)
     near = lent[:, :-1]
     _lend_answers_more(near, words, asks, own, around, tuning)
     length, average = lengths[own], best.statistics.average
     if tuning.lend_lengths:
         length += lent[:, -1]
-        average *= 1 + sum(tuning.before) + sum(tuning.after)
+        average *= 1 + part * (sum(tuning.before) + sum(tuning.after))
     rows = Rows(
         position=along[around],
         length=length,

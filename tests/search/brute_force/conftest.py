@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -16,8 +16,8 @@ from talekeeper.search import Kind, Passage, Query, Ranking, Source
 from talekeeper.text import query_terms
 
 K1, B = 0.9, {Kind.MESSAGE: 0.4, Kind.RECORD: 0.75}
-BEST, REACH, MOST = 20, 3, 0.8
-ASKING, ANSWERING = 0.2, 0.3
+BEST, REACH, MOST = 20, 4, 0.8
+ASKING, ANSWERING, MONOLOGUE = 0.2, 0.3, 0.5
 LENT = {
     away: share * 0.6 ** (abs(away) - 1)
     for share, sign in ((0.45, -1), (0.3, 1))
@@ -82,10 +82,13 @@ def oracle_scores(passages: Sequence[Passage], terms: Sequence[str]) -> list[flo
     return [float(score) for score in engine.get_scores(terms)]
 
 
-def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str]) -> tuple[float, set[str]]:
-    """Of the message `at` in the order of the lineage; and the terms it has from neighbours only."""
-    others = [(passages[at + away], share) for away, share in LENT.items() if 0 <= at + away < len(passages)]
-    average = sum(one.terms.length for one in passages) / len(passages) * (1 + sum(LENT.values()))
+def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str], part: float) -> tuple[float, set[str]]:
+    """Of the message `at` in the order of the lineage; and the terms it has from neighbours only.
+
+    `part` of the usual is lent.
+    """
+    others = [(passages[at + away], part * share) for away, share in LENT.items() if 0 <= at + away < len(passages)]
+    average = sum(one.terms.length for one in passages) / len(passages) * (1 + part * sum(LENT.values()))
     length = passages[at].terms.length + sum(share * one.terms.length for one, share in others)
     b = B[Kind.MESSAGE]
     norm = K1 * (1 - b + b * length / average)
@@ -101,6 +104,14 @@ def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str]) 
         df = sum(term in one.terms.counts for one in passages)
         score += idf(len(passages), df) * tf * (K1 + 1) / (tf + norm) if tf else 0.0
     return score * (1 - ASKING * answered(passages, at)), near
+
+
+def turns_taken(passages: Sequence[Passage], entering: Collection[int]) -> float:
+    """The share of messages around those that enter which another voice follows."""
+    around = [at for at in range(len(passages)) if any(abs(at - one) <= 6 for one in entering)]
+    voices = {at: passages[at].manner % 64 for at in around}
+    changes = [voices[at] != voices[at + 1] for at in around if at + 1 in voices]
+    return sum(changes) / len(changes) if changes else 1.0
 
 
 def answered(passages: Sequence[Passage], at: int) -> float:
@@ -151,10 +162,12 @@ def brute_force(live: Live, query: Query) -> list[Expected]:
 def second_stage(passages: Sequence[Passage], terms: Sequence[str], first: Sequence[Expected]) -> list[Expected]:
     place = {one.key: i for i, one in enumerate(passages)}
     entering = {place[one.key] + away for one in first[:BEST] for away in range(-REACH, REACH + 1)}
+    entering &= set(range(len(passages)))
+    part = MONOLOGUE + (1 - MONOLOGUE) * turns_taken(passages, entering)
     rescored: dict[str, Expected] = {one.key: one for one in first}
-    for at in entering & set(range(len(passages))):
+    for at in entering:
         one = passages[at]
-        score, near = neighbour_score(passages, at, terms)
+        score, near = neighbour_score(passages, at, terms, part)
         matched = frozenset(terms) & one.terms.counts.keys()
         rescored[one.key] = Expected(one.key, one.turn, one.depth, score, matched, frozenset(near))
     return list(rescored.values())
