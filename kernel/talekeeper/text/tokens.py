@@ -7,10 +7,9 @@ it was taken from. Stop words are counted in documents and left out of queries o
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import add
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from talekeeper.text.runs import Script, clusters, find_runs, script_of
 from talekeeper.text.stem import STEMMER_VERSION
 from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS, STOP_WORDS
 from talekeeper.text.terms import Terms
-from talekeeper.text.words import TOKEN_LIMIT, all_terms, split_word, word_terms
+from talekeeper.text.words import TOKEN_LIMIT, split_word, word_terms
 
 # Raised with every change that gives any text other terms, or any message another manner.
 _VERSION = 2
@@ -30,6 +29,7 @@ SINGLE = "\x01"
 """Stands before a term that is a single CJK character; no text can hold it inside a word."""
 _COUNT_LIMIT = 255
 _TELLING_PAIRS = 2
+_KEPT = 1 << 15
 
 
 def document_terms(*texts: str) -> Terms:
@@ -37,21 +37,55 @@ def document_terms(*texts: str) -> Terms:
 
     Takes any strings, lone surrogates and NUL included; linear in their size.
     """
+    counts: dict[str, int] = {}
     tokens: list[str] = []
     singles: list[str] = []
-    for text in map(normalise, texts):
-        runs = find_runs(text)
-        if text.isascii():  # what follows would do the same, half as fast
-            tokens += all_terms(runs)
-            continue
-        for run in runs:
-            tokens += _terms_of(run)
-            if not run.isascii() and len(run) > 1 and script_of(run) is Script.CJK:
-                singles += map(SINGLE.__add__, run)
-    counts: Mapping[str, int] = Counter(tokens + singles)
-    if len(tokens) + len(singles) > _COUNT_LIMIT:
+    for text in texts:
+        for piece in normalise(text).split():  # no run reaches across a space
+            found = _known[piece]
+            if isinstance(found, str):
+                counts[found] = counts.get(found, 0) + 1
+            else:
+                tokens += found.tokens
+                singles += found.singles
+    length = sum(counts.values()) + len(tokens)
+    for term in chain(tokens, singles):
+        counts[term] = counts.get(term, 0) + 1
+    if length + len(singles) > _COUNT_LIMIT < max(counts.values()):
         counts = {term: min(times, _COUNT_LIMIT) for term, times in counts.items()}
-    return Terms(counts, len(tokens))
+    return Terms(counts, length)
+
+
+class _Several(NamedTuple):
+    """Where `singles` are the CJK characters, which do not add to the length of a document."""
+
+    tokens: Sequence[str]
+    singles: Sequence[str] = ()
+
+
+class _Known(dict[str, str | _Several]):
+    """What was met between two spaces → its term, or its terms where it has none or several.
+
+    Texts repeat their words. All are forgotten at once, so no order need be kept.
+    """
+
+    def __missing__(self, piece: str) -> str | _Several:
+        tokens: list[str] = []
+        singles: list[str] = []
+        for run in find_runs(piece):
+            script = _script_of(run)
+            tokens += _terms_of(run, script)
+            if script is Script.CJK and len(run) > 1:
+                singles += map(SINGLE.__add__, run)
+        if singles or len(piece) > TOKEN_LIMIT:  # texts of CJK repeat no pieces, and none is as long as that
+            return _Several(tokens, singles)
+        if len(self) >= _KEPT:
+            self.clear()
+        self[piece] = found = tokens[0] if len(tokens) == 1 else _Several(tokens)
+        return found
+
+
+_known = _Known()
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -93,7 +127,7 @@ def _asked(text: str) -> tuple[_Asked, ...]:
 
 
 def _asked_of(run: str) -> Iterable[_Asked]:
-    script = Script.WORD if run.isascii() else script_of(run)
+    script = _script_of(run)
     if script is Script.WORD:
         return _asked_word(run) if len(run) <= TOKEN_LIMIT else _asked_words(run)
     return _asked_signs(run, script)
@@ -109,7 +143,7 @@ _asked_word = lru_cache(1 << 13)(_asked_words)
 
 
 def _asked_signs(run: str, script: Script) -> Iterator[_Asked]:
-    for term in _terms_of(run):
+    for term in _terms_of(run, script):
         is_stop = script is Script.CJK and not STOP_CHARACTERS.isdisjoint(term)
         yield _Asked(term, is_stop, is_pair=script is Script.CJK and len(run) > 1)
     if script is Script.CJK and len(run) > 1:
@@ -127,10 +161,12 @@ def _stranded(run: str) -> Iterator[str]:
             yield character
 
 
-def _terms_of(run: str) -> Sequence[str]:
-    if run.isascii():
-        return word_terms(run)
-    match script_of(run):
+def _script_of(run: str) -> Script:
+    return Script.WORD if run.isascii() else script_of(run)
+
+
+def _terms_of(run: str, script: Script) -> Sequence[str]:
+    match script:
         case Script.WORD:
             return word_terms(run)
         case Script.CJK:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from functools import lru_cache
 
 from talekeeper.text.stem import stem
 
 TOKEN_LIMIT = 64
-_KEPT = 1 << 15
 _THOUSANDS = re.compile(r"(?<![0-9])[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])")
 _ORDINAL = re.compile(r"([0-9]+)(?:st|nd|rd|th|s)")
 _LETTERS_AND_DIGITS = re.compile(r"([a-z]+)([0-9]+)|([0-9]+)([a-z]+)")
@@ -49,26 +47,13 @@ def _mixed(token: str) -> tuple[str, ...]:
     return (token,)
 
 
-class _Known(dict[str, tuple[str, ...]]):
-    """The terms of words met, since texts repeat their words; all are forgotten at once, so no order need be kept."""
-
-    def __missing__(self, run: str) -> tuple[str, ...]:
-        found = tuple(map(stem, split_word(run)))
-        if len(run) <= TOKEN_LIMIT:  # what is longer than any word is not worth keeping
-            if len(self) >= _KEPT:
-                self.clear()
-            self[run] = found
-        return found
-
-
-_known = _Known()
-
-
 def word_terms(run: str) -> tuple[str, ...]:
     """The terms of a `Script.WORD` run: its tokens, stemmed."""
-    return _known[run]
+    return _kept_terms(run) if len(run) <= TOKEN_LIMIT else _terms(run)  # longer than any word is not worth keeping
 
 
-def all_terms(runs: Sequence[str]) -> Iterable[str]:
-    """The terms of many such runs."""
-    return chain.from_iterable(map(_known.__getitem__, runs))
+def _terms(run: str) -> tuple[str, ...]:
+    return tuple(map(stem, split_word(run)))
+
+
+_kept_terms = lru_cache(1 << 13)(_terms)
