@@ -10,7 +10,7 @@ from talekeeper.search.blending import blend
 from talekeeper.search.fusion import fold, fuse, merge
 from talekeeper.search.hits import Hits
 from talekeeper.search.meaning import standings
-from talekeeper.search.names import Names
+from talekeeper.search.names import Name, Names
 from talekeeper.search.narrowing import narrow
 from talekeeper.search.neighbours import rescore
 from talekeeper.search.passage import Kind, Query, Ranked
@@ -108,19 +108,18 @@ def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Shortlist]], na
     hits = Hits(asked.states, [found for group in lists.values() for found in group])
     ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))
-    folded = _folded(hits, merged, names) if asked.tuning.fold else {}
-    best = (list(folded) or merged)[: asked.query.depth]
-    also = {place: folded[place] for place in best if folded[place]} if folded else {}
-    keys = names.keys([*best, *(other for others in also.values() for other in others)])
-    return tuple(hits.ranked(place, keys, also.get(place, ()), explain=asked.query.explain) for place in best)
+    named = names.of(merged)
+    folded = _folded(hits, merged, named) if asked.tuning.fold else {}
+    best = list(folded or merged)[: asked.query.depth]
+    explain = asked.query.explain
+    return tuple([hits.ranked(place, named, folded.get(place, ()), explain=explain) for place in best])
 
 
-def _folded(hits: Hits, merged: Sequence[Place], names: Names) -> dict[Place, list[Place]]:
+def _folded(hits: Hits, merged: Sequence[Place], names: Mapping[Place, Name]) -> dict[Place, list[Place]]:
     """Each first of its equals with the others; nothing where no two texts are the same, as is usual."""
-    digests = names.digests(merged)
-    if len(set(digests.values())) == len(merged):
+    if len({names[place][1] for place in merged}) == len(merged):
         return {}
-    return fold(merged, lambda place: (place[0], hits.source(place), digests[place]))
+    return fold(merged, lambda place: (place[0], hits.source(place), names[place][1]))
 
 
 def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], names: Names) -> list[Place]:

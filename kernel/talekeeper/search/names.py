@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from functools import cache
 
 from talekeeper.db import Tx
 from talekeeper.search.damage import decoding
 from talekeeper.search.shortlist import Place
 from talekeeper.search.state import PartState
 
+Name = tuple[str, int]
+"""Key and digest."""
 _AT_ONCE = 512
 _NAMES = "SELECT doc, key, digest FROM doc WHERE part = ? AND doc IN ({})"
 
@@ -20,30 +22,40 @@ class Names:
     def __init__(self, tx: Tx, states: Sequence[PartState]) -> None:
         self._tx = tx
         self._states = states
-        self._known: dict[Place, tuple[str, int]] = {}
+        self._known: dict[Place, Name] = {}
 
     @decoding()
+    def of(self, places: Sequence[Place]) -> Mapping[Place, Name]:
+        """The names of these places, and of those asked for earlier."""
+        unknown = [place for place in places if place not in self._known]
+        for number in sorted({number for number, _ in unknown}):
+            self._read(number, [position for one, position in unknown if one == number])
+        if not self._known.keys() >= {*unknown}:
+            raise LookupError("a passage has no name")
+        return self._known
+
     def keys(self, places: Sequence[Place]) -> Mapping[Place, str]:
         """The key of each place."""
-        self._read(places)
-        return {place: self._known[place][0] for place in places}
+        names = self.of(places)
+        return {place: names[place][0] for place in places}
 
-    @decoding()
-    def digests(self, places: Sequence[Place]) -> Mapping[Place, int]:
-        """The digest of each place."""
-        self._read(places)
-        return {place: self._known[place][1] for place in places}
+    def _read(self, number: int, positions: Sequence[int]) -> None:
+        state = self._states[number]
+        position_of = dict(zip(state.columns.doc.take(positions).tolist(), positions, strict=True))
+        docs = list(position_of)
+        for start in range(0, len(docs), _AT_ONCE):
+            some = docs[start : start + _AT_ONCE]
+            room = _room(len(some))
+            asked = [state.row.id, *some, *some[-1:] * (room - len(some))]
+            for doc, key, digest in self._tx.rows(_statement(room), asked):
+                self._known[number, position_of[doc]] = key, digest
 
-    def _read(self, places: Sequence[Place]) -> None:
-        unknown = [place for place in places if place not in self._known]
-        if not unknown:
-            return
-        for number, state in enumerate(self._states):
-            mine = [place for place in unknown if place[0] == number]
-            docs = dict(zip(state.columns.doc[[position for _, position in mine]].tolist(), mine, strict=True))
-            wanted = iter(docs)
-            while some := list(islice(wanted, _AT_ONCE)):
-                # Lists of few lengths, so that SQLite prepares few statements.
-                some += some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
-                for doc, key, digest in self._tx.rows(_NAMES.format(", ".join("?" * len(some))), [state.row.id, *some]):
-                    self._known[docs[doc]] = (key, digest)
+
+def _room(size: int) -> int:
+    """A power of two: with lists of few lengths SQLite prepares few statements."""
+    return 1 << (size - 1).bit_length()
+
+
+@cache
+def _statement(room: int) -> str:
+    return _NAMES.format(", ".join("?" * room))

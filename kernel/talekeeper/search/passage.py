@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 from talekeeper.text import Terms
 
@@ -125,8 +126,7 @@ class Closeness:
     rank_by_words: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):  # made for each result: a fifth of the time of a frozen dataclass
     """One found passage, best first in a `Ranking`. `matched` are terms it holds, `near` only its neighbours hold."""
 
     part: int

@@ -84,13 +84,13 @@ class Shortlist:
         return Shortlist(
             self.terms,
             self.statistics,
-            self.field[chosen],
-            self.position[chosen],
-            self.score[chosen],
-            self.norm[chosen],
-            self.factor[chosen],
-            self.own[chosen],
-            self.near[chosen],
+            self.field.take(chosen),
+            self.position.take(chosen),
+            self.score.take(chosen),
+            self.norm.take(chosen),
+            self.factor.take(chosen),
+            self.own.take(chosen, axis=0),
+            self.near.take(chosen, axis=0),
         )
 
 
@@ -174,39 +174,42 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
 
 def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:
     """The `k` best rows in order: higher score, later turn, deeper in the story, then key."""
-    turn = _column(found, fields, "turn")
-    depth = _column(found, fields, "depth")
+    ranking = (-found.score).argsort(kind="stable")
+    scores: list[float] = found.score.take(ranking).tolist()
+    end = _with_equals(scores, k)
+    if len(set(scores[:end])) == end:
+        return found.rows(ranking[:k])
+    best = found.rows(ranking[:end])
+    return best.rows(_break_ties(best, fields, k, key_of)[:k])
+
+
+def _with_equals(ranked: Sequence[object], k: int) -> int:
+    """How many are the first `k` with all equals of the last of them."""
+    end = min(k, len(ranked))
+    while 0 < end < len(ranked) and ranked[end] == ranked[end - 1]:
+        end += 1
+    return end
+
+
+def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Positions:
+    """At least the `k` best rows of a list in order of scores."""
+    turn, depth = _column(found, fields, "turn"), _column(found, fields, "depth")
     ranking = np.lexsort((-depth, -turn, -found.score))
-    ranks = list(zip(found.score[ranking].tolist(), turn[ranking].tolist(), depth[ranking].tolist(), strict=True))
-    if len(ranks) > k:
-        end = k
-        while end < len(ranks) and ranks[end] == ranks[k - 1]:
-            end += 1
-        ranking, ranks = ranking[:end], ranks[:end]
-    if len(set(ranks)) < len(ranks):
-        ranking = _break_ties(found, ranking, ranks, key_of)
-    return found.rows(ranking[:k])
-
-
-def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
-    if len(fields) == 1:
-        only: Column = getattr(fields[0].state.columns, name)
-        return only[found.position].astype(np.int64)
-    values = np.zeros(len(found), np.int64)
-    for number, field in enumerate(fields):
-        mine = found.field == number
-        values[mine] = getattr(field.state.columns, name)[found.position[mine]]
-    return values
-
-
-def _break_ties(
-    found: Shortlist, ranking: Positions, ranks: Sequence[tuple[float, int, int]], key_of: KeyOf
-) -> Positions:
-    places = found.rows(ranking).places
-    runs = [list(run) for _, run in groupby(range(len(ranks)), key=ranks.__getitem__)]
+    best = found.rows(ranking)
+    ranks = list(zip(best.score.tolist(), turn[ranking].tolist(), depth[ranking].tolist(), strict=True))
+    places = best.places
+    runs = [list(run) for _, run in groupby(range(_with_equals(ranks, k)), key=ranks.__getitem__)]
     # Keys are read from the database: only those that decide something.
     keys = key_of([places[row] for run in runs if len(run) > 1 for row in run])
     result: list[int] = []
     for run in runs:
         result.extend(sorted(run, key=lambda row: (keys[places[row]], places[row])) if len(run) > 1 else run)
     return ranking[np.array(result, np.intp)]
+
+
+def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
+    values = np.zeros(len(found), np.int64)
+    for number, field in enumerate(fields):
+        mine = found.field == number
+        values[mine] = getattr(field.state.columns, name)[found.position[mine]]
+    return values
