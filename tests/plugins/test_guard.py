@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Never
 
 import pytest
-from talekeeper.db.guard import write_open
+from talekeeper.db.guard import WriteOpen
 from talekeeper.errors import HeldAcrossCall, PluginError, Retry, Skip, StoreUnusable, UserError
 from talekeeper.plugins.guard import Call, Guard
 
@@ -142,7 +142,7 @@ def test_a_success_between_faults_starts_the_count_again() -> None:
 def test_no_plugin_is_called_while_a_write_is_open() -> None:
     called: list[bool] = []
 
-    with write_open("append"), pytest.raises(HeldAcrossCall):
+    with WriteOpen("append"), pytest.raises(HeldAcrossCall):
         Guard().call(_call(), lambda: called.append(True))
 
     assert not called

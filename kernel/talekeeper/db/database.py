@@ -24,7 +24,7 @@ from talekeeper.db.connection import Connection
 from talekeeper.db.create import create
 from talekeeper.db.faults import explain, is_busy, is_damage
 from talekeeper.db.gate import gate_for
-from talekeeper.db.guard import ensure_outside_write, write_open
+from talekeeper.db.guard import WriteOpen, ensure_outside_write
 from talekeeper.db.migrate import migrate
 from talekeeper.db.regular import look
 from talekeeper.db.transaction import SqliteTx
@@ -84,7 +84,7 @@ class Database:
         theirs takes longer than 30 s.
         """
         ensure_outside_write(f"the write '{name}'")
-        with self._gate.turn():
+        with self._gate:
             result = self._until_free(fn, name)
             self._writes += 1
             if self._writes % _LOOK_AT_LOG == 0 and (concern := self.log_concern()):
@@ -94,14 +94,19 @@ class Database:
     def read(self, fn: Callable[[Tx], T]) -> T:
         """Runs `fn` on one snapshot: what others commit meanwhile is not seen."""
         ensure_outside_write("a read of its own")
-        with self._reader() as connection, self._explained():
-            tx = SqliteTx(connection)
+        connection = self._take_reader()
+        tx = SqliteTx(connection.conn)
+        try:
             try:
-                connection.execute("BEGIN")
+                connection.conn.execute("BEGIN")
                 return fn(tx)
             finally:
                 tx.end()
                 connection.rollback()
+        except sqlite3.Error as error:
+            raise explain(error, self.path) or error from error
+        finally:
+            self._give_back(connection)
 
     def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Copies the database as it is now to `target`, which must not exist; `progress(done, total)` is in pages."""
@@ -130,7 +135,7 @@ class Database:
     def checkpoint(self) -> bool:
         """Moves the write-ahead log into the file and empties it; False when a reader elsewhere is in the way."""
         ensure_outside_write("a checkpoint")
-        with self._gate.turn(), self._explained():
+        with self._gate, self._explained():
             busy, _, _ = self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             return not busy
 
@@ -160,7 +165,7 @@ class Database:
         """Empties the log into the file and lets go of it; a second call does nothing."""
         if self._writer is None or self._pid != os.getpid():
             return
-        with self._gate.turn():
+        with self._gate:
             writer, self._writer = self._writer, None
             with self._mutex:
                 idle, self._idle = self._idle, []
@@ -169,23 +174,25 @@ class Database:
             self._note.close()
 
     def _until_free(self, fn: Callable[[Tx], T], name: str) -> T:
-        connection = self._connection()
-        patience = waiting.Patience(self._note)
+        connection = self._connection().conn
+        started = time.monotonic()
+        patience = None
         while True:
             try:
                 return self._attempt(connection, fn, name)
             except sqlite3.Error as error:
+                patience = patience or waiting.Patience(self._note, started)
                 if not is_busy(error) or patience.is_over():
                     raise explain(error, self.path) or error from error
             if patience.is_news():
                 _log.warning("the write '%s' is waiting for %s", name, self._note.holder())
 
-    def _attempt(self, connection: Connection, fn: Callable[[Tx], T], name: str) -> T:
+    def _attempt(self, connection: sqlite3.Connection, fn: Callable[[Tx], T], name: str) -> T:
         tx = SqliteTx(connection)
         try:
             connection.execute("BEGIN IMMEDIATE")
             started = time.monotonic()
-            with write_open(name):
+            with WriteOpen(name):
                 self._note.write(name)
                 result = fn(tx)
             connection.execute("COMMIT")
@@ -208,6 +215,13 @@ class Database:
 
     @contextlib.contextmanager
     def _reader(self) -> Generator[Connection, None, None]:
+        connection = self._take_reader()
+        try:
+            yield connection
+        finally:
+            self._give_back(connection)
+
+    def _take_reader(self) -> Connection:
         self._connection()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
@@ -215,15 +229,15 @@ class Database:
             with self._explained():
                 connection = connect(self.path, synchronous=self._synchronous, wait=waiting.WAIT, writable=False)
             connection.conn.set_trace_callback(self._trace)
-        try:
-            yield connection
-        finally:
-            with self._mutex:
-                keep = self._writer is not None
-                if keep:
-                    self._idle.append(connection)
-            if not keep:
-                connection.close()
+        return connection
+
+    def _give_back(self, connection: Connection) -> None:
+        with self._mutex:
+            keep = self._writer is not None
+            if keep:
+                self._idle.append(connection)
+        if not keep:
+            connection.close()
 
     @contextlib.contextmanager
     def _explained(self) -> Generator[None, None, None]:

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 
 
 class Gate:
-    """A lock that is handed on in the order it was asked for."""
+    """A lock, held for a block, that is handed on in the order it was asked for; waits without limit."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
         self._waiting: deque[threading.Lock] = deque()
         self._taken = False
 
-    @contextmanager
-    def turn(self) -> Generator[None, None, None]:
-        """Waits in line, without limit, and holds the gate for the block."""
-        self._enter()
-        try:
-            yield
-        finally:
-            self._leave()
-
-    def _enter(self) -> None:
+    def __enter__(self) -> None:
         with self._mutex:
             if not self._taken:
                 self._taken = True
@@ -43,6 +33,11 @@ class Gate:
         except BaseException:
             self._give_up(ticket)
             raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
 
     def _give_up(self, ticket: threading.Lock) -> None:
         with self._mutex:

@@ -6,9 +6,8 @@ context variable and not a thread-local: it follows a call into a worker thread 
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from contextvars import ContextVar
+from types import TracebackType
 
 from talekeeper.errors import HeldAcrossCall
 
@@ -27,11 +26,18 @@ def ensure_outside_write(what: str) -> None:
         )
 
 
-@contextmanager
-def write_open(name: str) -> Generator[None, None, None]:
+class WriteOpen:
     """Marks the block as inside the write `name`."""
-    token = _open_write.set(name)
-    try:
-        yield
-    finally:
-        _open_write.reset(token)
+
+    __slots__ = ("_name", "_token")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._token = _open_write.set(self._name)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _open_write.reset(self._token)

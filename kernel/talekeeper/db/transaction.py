@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
-from talekeeper.db.connection import Connection
 from talekeeper.db.faults import undecodable
 from talekeeper.db.tx import Row
 from talekeeper.errors import ParameterError, StoreError
@@ -15,22 +16,23 @@ _QUOTED = 60  # characters of a text at fault that a sentence shows
 class SqliteTx:
     """Gives rows as tuples and nothing lazy; refuses to work once its transaction has ended."""
 
-    __slots__ = ("_connection",)
+    __slots__ = ("_execute", "_executemany")
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection: Connection | None = connection
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._execute = connection.execute
+        self._executemany = connection.executemany
 
     def rows(self, sql: str, params: Sequence[object] = ()) -> list[Row]:
         """All rows, fetched."""
         try:
-            return self._open().conn.execute(sql, params).fetchall()
+            return self._execute(sql, params).fetchall()
         except UnicodeError as error:
             raise _of_text(error) from error
 
     def one(self, sql: str, params: Sequence[object] = ()) -> Row | None:
         """The first row, or None."""
         try:
-            row: Row | None = self._open().conn.execute(sql, params).fetchone()
+            row: Row | None = self._execute(sql, params).fetchone()
         except UnicodeError as error:
             raise _of_text(error) from error
         return row
@@ -38,25 +40,24 @@ class SqliteTx:
     def run(self, sql: str, params: Sequence[object] = ()) -> int:
         """Executes a change and gives the number of rows it touched."""
         try:
-            return self._open().conn.execute(sql, params).rowcount
+            return self._execute(sql, params).rowcount
         except UnicodeError as error:
             raise _of_text(error) from error
 
     def run_many(self, sql: str, params: Iterable[Sequence[object]]) -> None:
         """Executes a change once for each parameter row."""
         try:
-            self._open().conn.executemany(sql, params)
+            self._executemany(sql, params)
         except UnicodeError as error:
             raise _of_text(error) from error
 
     def end(self) -> None:
         """Called by the database when the transaction is over."""
-        self._connection = None
+        self._execute = self._executemany = _ended
 
-    def _open(self) -> Connection:
-        if self._connection is None:
-            raise StoreError("a transaction was used after it had ended")
-        return self._connection
+
+def _ended(*_: object) -> NoReturn:
+    raise StoreError("a transaction was used after it had ended")
 
 
 def _of_text(error: UnicodeError) -> Exception:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import time
@@ -26,13 +25,16 @@ class HolderNote:
     def __init__(self, path: Path) -> None:
         name = path.with_name(path.name + "-writer")
         self._file = os.fdopen(open_private(name, "the note of who is writing"), "r+b", buffering=0)
+        self._process = os.getpid()
 
     def write(self, name: str) -> None:
         """Called by whoever has just begun a write."""
-        line = f"{next(self._numbers)} '{name}' of process {os.getpid()}".encode()[: self._LENGTH]
-        with contextlib.suppress(OSError):  # a full disk must not fail the write for the sake of its label
+        line = f"{next(self._numbers)} '{name}' of process {self._process}".encode()[: self._LENGTH]
+        try:
             self._file.seek(0)
             self._file.write(line.ljust(self._LENGTH))
+        except OSError:
+            return  # a full disk must not fail the write for the sake of its label
 
     def read(self) -> bytes:
         """Another value means another write."""
@@ -52,14 +54,14 @@ class Patience:
     """How long one write of another process has been in the way.
 
     A queue that moves is waited for, however long: SQLite lets waiters overtake each other, and with many at once the
-    unluckiest waits far longer than any single write takes.
+    unluckiest waits far longer than any single write takes. `started` is when it was first tried, by the monotonic
+    clock.
     """
 
-    def __init__(self, note: HolderNote) -> None:
+    def __init__(self, note: HolderNote, started: float) -> None:
         self._note = note
-        self._started = time.monotonic()
+        self._started = self._since = started
         self._holder = b""
-        self._since = self._started
         self._told = False
 
     def is_over(self) -> bool:
