@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 
 from talekeeper.search.arrays import Singles
 from talekeeper.search.blending import blend
@@ -19,6 +20,7 @@ from talekeeper.search.scope import Scope
 from talekeeper.search.shortlist import Field, Place, Shortlist, order, shortlist, take_statistics
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
+from talekeeper.search.unsaid import Paired, telling, unsaid
 from talekeeper.search.vectors import Matrix
 
 _KINDS = tuple(Kind)
@@ -30,11 +32,13 @@ _WIDENINGS = (1, 4, 16)
 class Wording:
     """What one text of a query looks for; `everyday` words count in the second stage only.
 
-    `vector` is what it means, where that is known.
+    `paired` are the characters to ask for where no pair of theirs is in scope. `vector` is what it means, where that
+    is known.
     """
 
     terms: tuple[str, ...]
     everyday: tuple[str, ...] = ()
+    paired: Paired = dataclass_field(default_factory=dict[str, tuple[str, ...]])
     vector: Singles | None = None
 
 
@@ -50,6 +54,8 @@ class FetchedQuery:
     tuning: Tuning = STANDARD
     matrices: Sequence[Matrix] = ()
     """The vectors of each partition, where meaning is asked."""
+    unsaid: tuple[str, ...] = ()
+    """The characters that some kind of passage is asked for in place of their pairs; the postings have them, too."""
 
     def fields(self, kind: Kind) -> list[Field]:
         """What each partition has of a kind; numbered as the partitions."""
@@ -79,13 +85,26 @@ def all_terms(wordings: Sequence[Wording]) -> list[str]:
     return list(dict.fromkeys([*telling, *(term for wording in wordings for term in wording.everyday)]))
 
 
+def unsaid_characters(asked: FetchedQuery) -> tuple[str, ...]:
+    """The characters to ask for besides, by what the passages of each kind in scope hold."""
+    paired = [wording.paired for wording in asked.wordings if wording.paired]
+    if not paired:
+        return ()
+    terms = all_terms(asked.wordings)
+    kinds = [kind for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)]
+    held = [take_statistics(asked.fields(kind), kind, terms, asked.tuning).df for kind in kinds]
+    return tuple(dict.fromkeys(character for df in held for one in paired for character in unsaid(one, df)))
+
+
 def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
     rescores = kind is Kind.MESSAGE and asked.query.neighbours
-    statistics = take_statistics(fields, kind, all_terms(asked.wordings), asked.tuning)
+    every = take_statistics(fields, kind, [*all_terms(asked.wordings), *asked.unsaid], asked.tuning)
     lists: list[Shortlist] = []
     for wording in asked.wordings:
-        found = order(shortlist(fields, wording.terms, statistics, width), fields, width, names.keys)
+        besides = telling(unsaid(wording.paired, every.df), every, asked.tuning.unsaid_share)
+        terms, statistics = (*wording.terms, *besides), every.lighter(besides, asked.tuning.unsaid)
+        found = order(shortlist(fields, terms, statistics, width), fields, width, names.keys)
         if rescores and len(found):
             found = found.widened(wording.everyday, asked.tuning.everyday)
             found = order(rescore(found, fields, asked.tuning), fields, width, names.keys)

@@ -35,7 +35,7 @@ class Statistics:
     df: Mapping[str, int]
     idf: Mapping[str, float]
     everyday: frozenset[str] = frozenset()
-    """Terms whose idf here is less than their own; a passage is not said to match by them."""
+    """Terms a passage is not said to match by."""
 
     @classmethod
     def of(cls, total: int, length: int, df: Mapping[str, int], k1: float, b: float) -> Statistics:
@@ -44,9 +44,14 @@ class Statistics:
         return cls(total, length / total if total else 0.0, k1, b, df, idfs)
 
     def with_everyday(self, terms: Sequence[str], weight: float) -> Statistics:
+        """The same where `terms` weigh less, and a passage is not said to match by them."""
+        return replace(self.lighter(terms, weight), everyday=frozenset(terms))
+
+    def lighter(self, terms: Sequence[str], weight: float) -> Statistics:
         """The same where `terms` weigh less."""
-        less = {term: weight * self.idf[term] for term in terms}
-        return replace(self, idf={**self.idf, **less}, everyday=frozenset(terms))
+        if not terms:
+            return self
+        return replace(self, idf={**self.idf, **{term: weight * self.idf[term] for term in terms}})
 
 
 def idf(total: int, df: int) -> float:

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from talekeeper.search.bm25 import idf
-from talekeeper.text import cut_graphemes, document_terms, grapheme_border, query_terms, sentence_ends
+from talekeeper.text import (
+    cut_graphemes,
+    document_terms,
+    grapheme_border,
+    paired_characters,
+    query_terms,
+    sentence_ends,
+)
 
 _CUT = "…"
 _DIGITS = 9  # sums of the same weights in another order are equal
@@ -58,6 +65,8 @@ def _matches(text: str, pieces: Sequence[Piece], query: str) -> list[Mapping[str
     if not wanted:
         return [{} for _ in pieces]
     held = [document_terms(text[start:end]).counts for start, end in pieces]
+    if not any(term in counts for counts in held for term in wanted):
+        wanted = tuple(paired_characters(query, wanted))  # what it was found by then
     weights = {term: idf(len(held), sum(term in counts for counts in held)) for term in wanted}
     return [{term: weights[term] for term in wanted if term in counts} for counts in held]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from talekeeper.db import Database, Row, Tx
 from talekeeper.search import checking, maintenance, rebuilding, staging, vectors, writing
-from talekeeper.search.answer import FetchedQuery, Wording, all_terms, answer
+from talekeeper.search.answer import FetchedQuery, Wording, all_terms, answer, unsaid_characters
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
 from talekeeper.search.meaning import compared
@@ -96,6 +97,9 @@ class Index:
         postings = fetch(tx, self._postings, loaded, all_terms(wordings))
         matrices = self._matrices_of(tx, query, loaded)
         asked = FetchedQuery(query, wordings, loaded, scopes, postings, self._tuning, matrices)
+        if unsaid := unsaid_characters(asked):
+            every = list(dict.fromkeys([*all_terms(wordings), *unsaid]))
+            asked = replace(asked, unsaid=unsaid, postings=fetch(tx, self._postings, loaded, every))
         return Ranking(
             answer(asked, Names(tx, loaded)), searched, compared(loaded, scopes, matrices) if matrices else 0
         )
@@ -196,6 +200,11 @@ def _wordings(query: Query, tuning: Tuning, *, everyday: bool = False) -> list[W
     texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
     meant: Mapping[str, Sequence[float]] = query.meaning.vectors if query.meaning else {}
     return [
-        Wording(terms, tuning.everyday_terms(text) if everyday else (), unit(meant[text]) if text in meant else None)
+        Wording(
+            terms,
+            tuning.everyday_terms(text) if everyday else (),
+            tuning.paired_characters(text, terms),
+            unit(meant[text]) if text in meant else None,
+        )
         for terms, text in reversed(texts.items())
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from talekeeper.text.characters import paired_characters
 from talekeeper.text.check import check_text, digest
 from talekeeper.text.dates import Day, date_words, read_day
 from talekeeper.text.estimate import estimate_tokens, token_quarters
@@ -23,6 +24,7 @@ __all__ = [
     "estimate_tokens",
     "everyday_terms",
     "grapheme_border",
+    "paired_characters",
     "query_terms",
     "read_day",
     "sentence_ends",
