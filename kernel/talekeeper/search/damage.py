@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import ContextDecorator
-from types import TracebackType
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from talekeeper.errors import StoreUnusable
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _RAW = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What numpy, json and Python raise over bytes they cannot make sense of."""
 
@@ -18,15 +21,17 @@ class IndexDamaged(StoreUnusable):
         super().__init__(f"the search index is damaged ({reason})", cure="'talekeeper doctor --rebuild' makes it anew")
 
 
-class _Decoding(ContextDecorator):
-    def __enter__(self) -> None:
-        pass
+def decoding() -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Around a decoder: what its bytes make it raise comes out as `IndexDamaged`."""
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if isinstance(error, _RAW):
-            raise IndexDamaged(f"{type(error).__name__}: {error}") from error
+    def around(decoder: Callable[P, R]) -> Callable[P, R]:
+        @wraps(decoder)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return decoder(*args, **kwargs)
+            except _RAW as error:
+                raise IndexDamaged(f"{type(error).__name__}: {error}") from error
 
+        return guarded
 
-def decoding() -> _Decoding:
-    """Around a decoder, as a `with` or a decorator: what its bytes make it raise comes out as `IndexDamaged`."""
-    return _Decoding()
+    return around

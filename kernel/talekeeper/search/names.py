@@ -26,12 +26,11 @@ class Names:
 
     @decoding()
     def of(self, places: Sequence[Place]) -> Mapping[Place, Name]:
-        """The names of these places, and of those asked for earlier."""
-        unknown = [place for place in places if place not in self._known]
-        for number in sorted({number for number, _ in unknown}):
-            self._read(number, [position for one, position in unknown if one == number])
-        if not self._known.keys() >= {*unknown}:
-            raise LookupError("a passage has no name")
+        """The names of these places, each given once, and of those asked for earlier."""
+        for number in range(len(self._states)):
+            unknown = [place for place in places if place[0] == number and place not in self._known]
+            if unknown:
+                self._read(self._states[number], unknown)
         return self._known
 
     def keys(self, places: Sequence[Place]) -> Mapping[Place, str]:
@@ -39,16 +38,16 @@ class Names:
         names = self.of(places)
         return {place: names[place][0] for place in places}
 
-    def _read(self, number: int, positions: Sequence[int]) -> None:
-        state = self._states[number]
-        position_of = dict(zip(state.columns.doc.take(positions).tolist(), positions, strict=True))
-        docs = list(position_of)
+    def _read(self, state: PartState, places: Sequence[Place]) -> None:
+        place_of = {state.columns.doc.item(place[1]): place for place in places}
+        docs = list(place_of)
+        known = len(self._known)
         for start in range(0, len(docs), _AT_ONCE):
             some = docs[start : start + _AT_ONCE]
-            room = _room(len(some))
-            asked = [state.row.id, *some, *some[-1:] * (room - len(some))]
-            for doc, key, digest in self._tx.rows(_statement(room), asked):
-                self._known[number, position_of[doc]] = key, digest
+            for doc, key, digest in self._tx.rows(_statement(len(some)), [state.row.id, *_filled(some)]):
+                self._known[place_of[doc]] = key, digest
+        if len(self._known) < known + len(places):
+            raise LookupError("a passage has no name")
 
 
 def _room(size: int) -> int:
@@ -56,6 +55,11 @@ def _room(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
+def _filled(docs: list[int]) -> list[int]:
+    """The same numbers, as many as there is room for."""
+    return docs + docs[-1:] * (_room(len(docs)) - len(docs))
+
+
 @cache
-def _statement(room: int) -> str:
-    return _NAMES.format(", ".join("?" * room))
+def _statement(size: int) -> str:
+    return _NAMES.format(", ".join("?" * _room(size)))

@@ -122,21 +122,15 @@ class Postings:
 
 
 def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) -> Doubles:
-    """Term frequencies of ascending `positions` (rows) for `terms` (columns)."""
-    table = np.zeros((len(terms), len(positions)))
-    if not len(positions):
-        return table.T
-    number = {term: column for column, term in enumerate(terms)}
-    wanted = positions.astype(np.int32)  # of another type than the postings, it would have them copied
-    for term, chunk in postings.heavy.items():
-        if term in number:
-            table[number[term]] = chunk.of(wanted)
+    """Term frequencies of ascending `positions` (rows) for `terms` (columns), which are among those of the postings."""
     light = postings.light
-    is_wanted = np.zeros(positions[-1] + 2, np.bool_)
-    is_wanted[positions] = True
-    found = is_wanted.take(light.positions, mode="clip").nonzero()[0]
-    columns = np.array([number.get(term, -1) for term in light.terms], np.intp).take(light.which.take(found))
-    if len(number) < len(light.terms):
-        found, columns = found[columns >= 0], columns[columns >= 0]
-    table[columns, positions.searchsorted(light.positions.take(found))] = light.tfs.take(found)
-    return table.T
+    table = np.zeros((len(positions), len(light.terms)))
+    if len(positions):
+        wanted = positions.astype(np.int32)  # of another type than the postings, it would have them copied
+        for term, chunk in postings.heavy.items():
+            table[:, light.terms.index(term)] = chunk.of(wanted)
+        is_wanted = np.zeros(positions[-1] + 2, np.bool_)
+        is_wanted[positions] = True
+        found = is_wanted.take(light.positions, mode="clip").nonzero()[0]
+        table[positions.searchsorted(light.positions.take(found)), light.which.take(found)] = light.tfs.take(found)
+    return table if tuple(terms) == light.terms else table[:, [light.terms.index(term) for term in terms]]
