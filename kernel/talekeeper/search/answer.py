@@ -8,6 +8,7 @@ from dataclasses import field as dataclass_field
 
 from talekeeper.search.arrays import Singles
 from talekeeper.search.blending import blend
+from talekeeper.search.bm25 import Statistics
 from talekeeper.search.fusion import fold, fuse, merge
 from talekeeper.search.hits import Hits
 from talekeeper.search.meaning import standings
@@ -48,14 +49,14 @@ class FetchedQuery:
 
     query: Query
     wordings: Sequence[Wording]
+    terms: Sequence[str]
+    """Those that the postings are of, each once."""
     states: Sequence[PartState]
     scopes: Sequence[Scope]
     postings: Sequence[Postings]
     tuning: Tuning = STANDARD
     matrices: Sequence[Matrix] = ()
     """The vectors of each partition, where meaning is asked."""
-    unsaid: tuple[str, ...] = ()
-    """The characters that some kind of passage is asked for in place of their pairs; the postings have them, too."""
 
     def fields(self, kind: Kind) -> list[Field]:
         """What each partition has of a kind; numbered as the partitions."""
@@ -73,8 +74,7 @@ def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
         width = asked.query.depth * times
         lists = {kind: _lists(asked, kind, held, width, names) for kind, held in fields.items()}
         hits = _one_list(asked, lists, names)
-        is_cut = any(len(found) >= width for group in lists.values() for found in group)
-        if len(hits) >= asked.query.depth or not is_cut:
+        if len(hits) >= asked.query.depth or all(len(found) < width for group in lists.values() for found in group):
             break
     return hits
 
@@ -90,26 +90,32 @@ def unsaid_characters(asked: FetchedQuery) -> tuple[str, ...]:
     paired = [wording.paired for wording in asked.wordings if wording.paired]
     if not paired:
         return ()
-    terms = all_terms(asked.wordings)
     kinds = [kind for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)]
-    held = [take_statistics(asked.fields(kind), kind, terms, asked.tuning).df for kind in kinds]
+    held = [take_statistics(asked.fields(kind), kind, asked.terms, asked.tuning).df for kind in kinds]
     return tuple(dict.fromkeys(character for df in held for one in paired for character in unsaid(one, df)))
 
 
 def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
     rescores = kind is Kind.MESSAGE and asked.query.neighbours
-    every = take_statistics(fields, kind, [*all_terms(asked.wordings), *asked.unsaid], asked.tuning)
+    every = take_statistics(fields, kind, asked.terms, asked.tuning)
     lists: list[Shortlist] = []
     for wording in asked.wordings:
-        besides = telling(unsaid(wording.paired, every.df), every, asked.tuning.unsaid_share)
-        terms, statistics = (*wording.terms, *besides), every.lighter(besides, asked.tuning.unsaid)
+        terms, statistics = _with_unsaid(wording, every, asked.tuning)
         found = order(shortlist(fields, terms, statistics, width), fields, width, names.keys)
         if rescores and len(found):
             found = found.widened(wording.everyday, asked.tuning.everyday)
             found = order(rescore(found, fields, asked.tuning), fields, width, names.keys)
         lists.append(_by_meaning_too(asked, found, fields, wording, width, names))
     return lists
+
+
+def _with_unsaid(wording: Wording, statistics: Statistics, tuning: Tuning) -> tuple[tuple[str, ...], Statistics]:
+    """A wording's terms with characters of pairs nobody has said, and statistics in which these weigh less."""
+    if not wording.paired:
+        return wording.terms, statistics
+    besides = telling(unsaid(wording.paired, statistics.df), statistics, tuning.unsaid_share)
+    return (*wording.terms, *besides), statistics.lighter(besides, tuning.unsaid)
 
 
 def _by_meaning_too(

@@ -15,7 +15,7 @@ from talekeeper.search.names import Names
 from talekeeper.search.part_cache import PartCache
 from talekeeper.search.passage import Kind, Passage, Query, Ranking
 from talekeeper.search.rebuilding import Passages
-from talekeeper.search.scope import make_scope, wanted
+from talekeeper.search.scope import Scope, make_scope, wanted
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
 from talekeeper.search.vectors import Matrix, MatrixCache, unit
@@ -85,36 +85,38 @@ class Index:
 
     def search(self, tx: Tx, query: Query) -> Ranking:
         """Ranks the passages in scope; the words of other scopes have no influence."""
-        states = self._parts.load(tx, [scope.part for scope in query.parts])
-        present = [scope for scope in query.parts if scope.part in states]
-        loaded = [states[scope.part] for scope in present]
-        scopes = [states[scope.part].scope(wanted(query, scope), make_scope) for scope in present]
+        states, scopes = self._in_scope(tx, query)
         searched = sum(sum(scope.counts) for scope in scopes)
         rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
         wordings = _wordings(query, self._tuning, everyday=rescores)
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched)
-        postings = fetch(tx, self._postings, loaded, all_terms(wordings))
-        matrices = self._matrices_of(tx, query, loaded)
-        asked = FetchedQuery(query, wordings, loaded, scopes, postings, self._tuning, matrices)
+        terms = all_terms(wordings)
+        postings = fetch(tx, self._postings, states, terms)
+        matrices = self._matrices_of(tx, query, states)
+        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, self._tuning, matrices)
         if unsaid := unsaid_characters(asked):
-            every = list(dict.fromkeys([*all_terms(wordings), *unsaid]))
-            asked = replace(asked, unsaid=unsaid, postings=fetch(tx, self._postings, loaded, every))
-        return Ranking(
-            answer(asked, Names(tx, loaded)), searched, compared(loaded, scopes, matrices) if matrices else 0
-        )
+            terms = list(dict.fromkeys([*terms, *unsaid]))
+            asked = replace(asked, terms=terms, postings=fetch(tx, self._postings, states, terms))
+        found = answer(asked, Names(tx, states))
+        return Ranking(found, searched, compared(states, scopes, matrices) if matrices else 0)
 
     def holding(self, tx: Tx, query: Query) -> dict[str, int]:
         """How many of the passages in scope hold each term of the query's texts."""
-        states = self._parts.load(tx, [scope.part for scope in query.parts])
-        present = [scope for scope in query.parts if scope.part in states]
-        loaded = [states[scope.part] for scope in present]
-        scopes = [states[scope.part].scope(wanted(query, scope), make_scope) for scope in present]
+        states, scopes = self._in_scope(tx, query)
         wordings = _wordings(query, self._tuning)
         terms = all_terms(wordings)
-        asked = FetchedQuery(query, wordings, loaded, scopes, fetch(tx, self._postings, loaded, terms), self._tuning)
+        postings = fetch(tx, self._postings, states, terms)
+        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, self._tuning)
         found = [field.postings.df() for kind in Kind for field in asked.fields(kind)]
         return {term: sum(held[term] for held in found) for term in terms}
+
+    def _in_scope(self, tx: Tx, query: Query) -> tuple[list[PartState], list[Scope]]:
+        """Of each partition of the query that exists, its state and what the query may see of it."""
+        held = self._parts.load(tx, [scope.part for scope in query.parts])
+        present = [(held[scope.part], scope) for scope in query.parts if scope.part in held]
+        scopes = [state.scope(wanted(query, scope), make_scope) for state, scope in present]
+        return [state for state, _ in present], scopes
 
     def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
         """The vectors of each partition; none at all where meaning is not asked."""
