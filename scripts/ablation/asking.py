@@ -106,10 +106,17 @@ def _what_matters(variant: Variant, one: QuestionSet, question: Question) -> tup
     """What a ranked list depends on; equal ones give the same list, since records have no second stage."""
     tuning = variant.tuning
     terms = tuning.query_terms(question.text)
+    paired = tuple(tuning.paired_characters(question.text, terms))
     if one.unit == "record":
-        return terms, tuning.k1, tuning.b_records, tuning.fold
-    constants = replace(tuning, query_terms=BASE.tuning.query_terms, everyday_terms=BASE.tuning.everyday_terms)
-    return terms, tuning.everyday_terms(question.text), constants, variant.neighbours
+        return terms, paired, tuning.unsaid, tuning.unsaid_share, tuning.k1, tuning.b_records, tuning.fold
+    usual = BASE.tuning
+    constants = replace(
+        tuning,
+        query_terms=usual.query_terms,
+        everyday_terms=usual.everyday_terms,
+        paired_characters=usual.paired_characters,
+    )
+    return terms, paired, tuning.everyday_terms(question.text), constants, variant.neighbours
 
 
 def _drafts(one: QuestionSet) -> tuple[list[Draft], list[Mapping[str, int]]]:

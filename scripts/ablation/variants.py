@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +41,10 @@ def _tuned(name: str, **changes: Any) -> Variant:
 
 def _no_everyday(_: str) -> tuple[str, ...]:
     return ()
+
+
+def _no_characters(_text: str, _terms: Collection[str]) -> dict[str, tuple[str, ...]]:
+    return {}
 
 
 def _without_stranded(text: str) -> tuple[str, ...]:
@@ -103,6 +107,7 @@ VARIANTS = (
     Variant("no stop words", replaced={"STOP_WORDS": frozenset[str]()}),
     Variant("no stop characters", replaced={"STOP_CHARACTERS": frozenset[str]()}),
     Variant("no stranded characters", replace(STANDARD, query_terms=_without_stranded)),
+    _tuned("no characters for pairs nobody said", paired_characters=_no_characters),
     Variant("no speaker", passage=lambda draft: document_terms(draft.text, date_words(draft.time or ""))),
     Variant("no date", passage=lambda draft: document_terms(draft.text, draft.speaker)),
     _tuned("neighbours one side: before", after=(0.0,) * 6),
@@ -112,6 +117,8 @@ VARIANTS = (
     _tuned("no lent lengths", lend_lengths=False),
     _tuned("no cap on what is lent", most=1e9),
     _tuned("neighbours do not enter", reach=0),
+    _tuned("neighbours enter from 3 away", reach=3),
+    _tuned("one voice lends as two do", monologue=1.0),
     _tuned("questions lose nothing", asking=0.0),
     _tuned("answers are lent no more", answering=0.0),
     _tuned("no everyday words", everyday_terms=_no_everyday),

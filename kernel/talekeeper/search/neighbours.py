@@ -10,7 +10,7 @@ answered in another voice lends its answer 0.3 times as much again and loses a f
 how much of it asks. Neighbours are those in scope on the lineage; one at most 4 from one of the best may enter the list
 by what it was lent alone.
 
-Where one voice speaks throughout, a message is not told by the one beside it, and all shares are half as large; between
+Where one voice speaks throughout, a message does not answer the one beside it, and half of all this is lent; between
 that and voices that take turns, as the share of messages that another voice follows.
 
 On eight sets of conversations this gives, over plain BM25, +.12 in R@10 on the longest; two neighbours a side with 0.4
@@ -54,19 +54,19 @@ def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Sho
     own = np.searchsorted(needed, around)
     lengths = columns.length[positions].astype(np.float64)
     part = tuning.monologue + (1 - tuning.monologue) * turns_taken(flags, needed)
-    lent = part * _lent(np.column_stack([words, lengths]), own, tuning)
+    lent = _lent(np.column_stack([words, lengths]), own, tuning)
     near = lent[:, :-1]
     _lend_answers_more(near, words, asks, own, around, tuning)
     length, average = lengths[own], best.statistics.average
     if tuning.lend_lengths:
-        length += lent[:, -1]
+        length += part * lent[:, -1]
         average *= 1 + part * (sum(tuning.before) + sum(tuning.after))
     rows = Rows(
         position=along[around],
         length=length,
         average=average,
         own=words[own],
-        near=np.minimum(near, tuning.most),
+        near=part * np.minimum(near, tuning.most),
         factor=1 - tuning.asking * asks[own],
     )
     return score_rows(number, field, rows, best.terms, best.statistics)

@@ -87,9 +87,9 @@ def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str], 
 
     `part` of the usual is lent.
     """
-    others = [(passages[at + away], part * share) for away, share in LENT.items() if 0 <= at + away < len(passages)]
+    others = [(passages[at + away], share) for away, share in LENT.items() if 0 <= at + away < len(passages)]
     average = sum(one.terms.length for one in passages) / len(passages) * (1 + part * sum(LENT.values()))
-    length = passages[at].terms.length + sum(share * one.terms.length for one, share in others)
+    length = passages[at].terms.length + part * sum(share * one.terms.length for one, share in others)
     b = B[Kind.MESSAGE]
     norm = K1 * (1 - b + b * length / average)
     score, near = 0.0, set[str]()
@@ -98,7 +98,7 @@ def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str], 
         lent = sum(share * one.terms.counts.get(term, 0) for one, share in others)
         if asked := answered(passages, at - 1):
             lent += ANSWERING * asked * LENT[-1] * passages[at - 1].terms.counts.get(term, 0)
-        tf = own + min(lent, MOST)
+        tf = own + part * min(lent, MOST)
         if tf and not own:
             near.add(term)
         df = sum(term in one.terms.counts for one in passages)
