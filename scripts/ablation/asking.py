@@ -157,6 +157,7 @@ def _applied(variant: Variant) -> Generator[None]:
     with ExitStack() as stack:
         for name, value in variant.replaced.items():
             stack.enter_context(patch.object(tokens, name, value))
+        stack.enter_context(patch.object(tokens, "_known", type(tokens.__dict__["_known"])()))
         for name in ("_asked", "_asked_word"):
             stack.enter_context(patch.object(tokens, name, getattr(tokens, name).__wrapped__))
         yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -80,15 +80,6 @@ def _snowball_alone(run: str) -> tuple[str, ...]:
     return tuple(_SNOWBALL.stemWord(word) if word.isascii() else word for word in split_word(run))
 
 
-def _words_by(terms: Callable[[str], tuple[str, ...]]) -> dict[str, object]:
-    """Both ways the tokeniser has to the terms of words: a run at a time, and all runs of a text."""
-
-    def of_all(runs: Sequence[str]) -> list[str]:
-        return [term for run in runs for term in terms(run)]
-
-    return {"word_terms": terms, "all_terms": of_all}
-
-
 def _lower(text: str) -> str:
     return text.lower()
 
@@ -100,8 +91,8 @@ BASE = Variant("all of it")
 VARIANTS = (
     Variant("no second stage (plain BM25, our terms)", neighbours=False),
     Variant("rank-bm25, split at blanks", by_rank_bm25=True),
-    Variant("no stems", replaced=_words_by(_unstemmed)),
-    Variant("no irregular forms or spellings", replaced=_words_by(_snowball_alone)),
+    Variant("no stems", replaced={"word_terms": _unstemmed}),
+    Variant("no irregular forms or spellings", replaced={"word_terms": _snowball_alone}),
     Variant("no Han, accent or width folding", replaced={"normalise": _lower}),
     Variant("Chinese by characters", replace(STANDARD, query_terms=_query_of_characters), _document_of_characters),
     Variant("no stop words", replaced={"STOP_WORDS": frozenset[str]()}),
