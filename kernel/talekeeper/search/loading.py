@@ -17,7 +17,7 @@ from talekeeper.search.arrays import Bools
 from talekeeper.search.columns import Columns, Shelf, check, from_rows, unpack
 from talekeeper.search.damage import decoding
 from talekeeper.search.passage import Kind
-from talekeeper.search.state import Mark, PartRow, PartState, PlacedSegment, SourceName, Stack
+from talekeeper.search.state import Extent, Mark, PartRow, PartState, PlacedSegment, SourceName, Stack
 from talekeeper.search.tail import Tail
 
 _ROWS = "SELECT id, docs, removals, layout, stamp FROM part WHERE id IN ({})"
@@ -102,6 +102,7 @@ def _continue(tx: Tx, row: PartRow, base: PartState) -> PartState | None:
         stack=base.stack,
         shelf=shelf,
         columns=columns,
+        extent=base.extent.joined(added.columns),
         live=live,
         tail=base.tail.extend(len(base), added.texts),
         sources=base.sources if known.issuperset(added.columns.source.tolist()) else _sources(tx, row.id),
@@ -137,6 +138,7 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
         stack=stack,
         shelf=shelf,
         columns=columns,
+        extent=Extent().joined(columns),
         live=live,
         tail=Tail(stack.size).extend(stack.size, added.texts),
         sources=_sources(tx, row.id),

@@ -44,13 +44,15 @@ class Scope:
     `counts` and `lengths` say for each kind how many passages there are and how long they are together.
     """
 
-    def __init__(self, labels: Bytes, columns: Columns, weights: Doubles) -> None:
+    def __init__(self, labels: Bytes, state: PartState, weights: Doubles) -> None:
         self.labels = labels
-        self.counts = [int(np.count_nonzero(labels == label_of(kind))) for kind in Kind]
-        self.lengths = [self._total_length(columns, kind) for kind in Kind]
-        self._columns = columns
+        self._columns = state.columns
+        self._extent = state.extent
         self._weights = weights
         self._spans: dict[Kind, tuple[int, int]] = {}
+        held = [labels == label_of(kind) for kind in Kind]
+        self.counts = [int(np.count_nonzero(is_one)) for is_one in held]
+        self.lengths = [self._total_length(is_one, count) for is_one, count in zip(held, self.counts, strict=True)]
 
     def is_whole(self, kind: Kind) -> bool:
         """Whether every position of the partition is in scope and of this kind."""
@@ -59,8 +61,9 @@ class Scope:
     def span(self, kind: Kind) -> tuple[int, int]:
         """The first position in scope of this kind, and the one behind the last; (0, 0) where there is none."""
         if kind not in self._spans:
-            held = np.flatnonzero(self.labels == label_of(kind))
-            self._spans[kind] = (int(held[0]), int(held[-1]) + 1) if len(held) else (0, 0)
+            is_one = self.labels == label_of(kind)
+            end = len(is_one) - int(is_one[::-1].argmax()) if self.counts[kind] else 0
+            self._spans[kind] = (int(is_one.argmax()), end) if end else (0, 0)
         return self._spans[kind]
 
     @cached_property
@@ -72,6 +75,8 @@ class Scope:
     def along(self) -> Positions:
         """Positions of the messages in scope, in the order of the lineage."""
         held = np.flatnonzero(self.labels == label_of(Kind.MESSAGE))
+        if self._extent.ascends:
+            return held
         depth = self._columns.depth[held]
         return held if _ascends(depth) else held[np.argsort(depth, kind="stable")]
 
@@ -84,14 +89,16 @@ class Scope:
     @cached_property
     def _sorted(self) -> Positions | None:
         """The places of `along` by position; None where they already are: no message was edited."""
-        return None if _ascends(self.along) else np.argsort(self.along, kind="stable")
+        return None if self._extent.ascends or _ascends(self.along) else np.argsort(self.along, kind="stable")
 
-    def _total_length(self, columns: Columns, kind: Kind) -> int:
-        if not self.counts[kind]:
-            return 0
-        if self.is_whole(kind):
-            return int(columns.length.sum(dtype=np.int64))
-        return int(columns.length[self.labels == label_of(kind)].sum(dtype=np.int64))
+    def _total_length(self, is_one: Bools, count: int) -> int:
+        """Adds up those that are the fewer: the passages or all others."""
+        if count in {0, len(is_one)}:
+            return self._extent.length if count else 0
+        length = self._columns.length
+        if 2 * count <= len(length):
+            return int(length[is_one].sum(dtype=np.int64))
+        return self._extent.length - int(length[~is_one].sum(dtype=np.int64))
 
 
 def _ascends(values: Column) -> bool:
@@ -104,13 +111,16 @@ def make_scope(state: PartState, wish: Wanted) -> Scope:
     Versions are decided before turns are looked at: a version that lost does not come back because the winner's turn
     is out of range.
     """
-    columns = state.columns
+    columns, extent, upto = state.columns, state.extent, dict(wish.upto)
     labels, weights = _by_source(state, wish.sources)
-    labels *= (state.live & on_lineage(columns, dict(wish.upto))).view(np.uint8)
-    _drop_beaten_versions(columns, labels)
-    labels[(labels == label_of(Kind.RECORD)) & ((columns.flags & WITHDRAWN) != 0)] = OUTSIDE
+    labels *= state.live.view(np.uint8)
+    if extent.branch or extent.depth > upto.get(0, -1):
+        labels *= on_lineage(columns, extent.branch, upto).view(np.uint8)
+    if any(source.plugin for source in wish.sources):
+        _drop_beaten_versions(columns, labels)
+        labels[(labels == label_of(Kind.RECORD)) & ((columns.flags & WITHDRAWN) != 0)] = OUTSIDE
     _apply_turns(columns, labels, wish)
-    return Scope(labels, columns, weights)
+    return Scope(labels, state, weights)
 
 
 def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Doubles]:
@@ -124,19 +134,20 @@ def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Do
         if number is not None:
             label_table[number] = label_of(kind)
             weights[number] = source.weight if kind is Kind.RECORD else 1
+    if size == 1:  # nothing but messages: no look-up for each, which is most of what a scope costs
+        return np.full(len(state), label_table[0]), weights
     return label_table.take(state.columns.source), weights
 
 
-def on_lineage(columns: Columns, upto: Mapping[int, int]) -> Bools:
-    """True where `depth <= upto[branch]`; the root (0, -1) lies on every lineage."""
-    highest = int(columns.branch.max(initial=0))
+def on_lineage(columns: Columns, highest: int, upto: Mapping[int, int]) -> Bools:
+    """True where `depth <= upto[branch]`; the root (0, -1) lies on every lineage. `highest` is that of the branches."""
     branches = min(max(upto, default=0), highest) + 1
     limits = np.full(branches + 1, -2, np.int32)
     limits[0] = -1
     for branch, depth in upto.items():
         if branch < branches:
             limits[branch] = max(limits[branch], min(depth, _DEEPEST))
-    if not highest:  # no look-up for each passage, which is half of what a scope costs
+    if not highest:  # no look-up for each passage
         is_on: Bools = columns.depth <= limits[0]
         return is_on
     # Branches above the highest asked for share the last limit, which nothing meets.

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from talekeeper.search.arrays import Bools
 from talekeeper.search.columns import ROW_BYTES, Columns, Shelf
 from talekeeper.search.passage import Kind
@@ -71,6 +73,32 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """What is known of all passages of a partition, dead ones included, so that a scope need not look at each."""
+
+    branch: int = 0
+    """The highest."""
+    depth: int = -1
+    """The deepest."""
+    length: int = 0
+    """The sum of all lengths."""
+    ascends: bool = True
+    """Whether no passage stands less deep than one before it."""
+
+    def joined(self, more: Columns) -> Extent:
+        """With more passages behind the last."""
+        if not len(more):
+            return self
+        depth = more.depth
+        return Extent(
+            max(self.branch, int(more.branch.max())),
+            max(self.depth, int(depth.max())),
+            self.length + int(more.length.sum(dtype=np.int64)),
+            self.ascends and bool(depth[0] >= self.depth and (depth[1:] >= depth[:-1]).all()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class PartState:
     """Never changes, so threads and snapshots can share it; a newer snapshot gets a state of its own built on it."""
 
@@ -81,6 +109,7 @@ class PartState:
     stack: Stack
     shelf: Shelf
     columns: Columns
+    extent: Extent
     live: Bools
     tail: Tail
     sources: Mapping[SourceName, int]
