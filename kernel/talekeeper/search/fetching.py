@@ -41,19 +41,20 @@ def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Seque
 def _postings(state: PartState, settled: Mapping[str, Term], terms: Sequence[str]) -> Postings:
     tail = state.tail.find(terms, len(state))
     heavy: dict[str, Term] = {}
-    light: dict[int, Chunk] = {}
+    light: list[Chunk] = []
+    places: list[int] = []
     for place, term in enumerate(terms):
         chunk = settled.get(term, _NOTHING)
-        if isinstance(chunk, Spread) or not chunk.is_light:
+        if isinstance(chunk, Spread) or chunk.worth is not None:
             heavy[term] = chunk
-        elif chunk.tfs.size:
-            light[place] = chunk
-    counts = [*(chunk.tfs.size for chunk in light.values()), *tail.counts]
+        else:
+            light.append(chunk)
+            places.append(place)
     joined = Joined(
         tuple(terms),
-        np.concatenate([*(chunk.positions for chunk in light.values()), tail.positions], dtype=np.intp),
-        np.concatenate([*(chunk.tfs for chunk in light.values()), tail.tfs]),
-        np.array([*light, *range(len(terms))], np.intp).repeat(counts),
+        np.concatenate([*[chunk.positions for chunk in light], tail.positions], dtype=np.intp),
+        np.concatenate([*[chunk.tfs for chunk in light], tail.tfs]),
+        np.array([*places, *range(len(terms))], np.intp).repeat([*map(len, light), *tail.counts]),
     )
     return Postings(heavy, joined, state.stack.average)
 
@@ -62,9 +63,11 @@ def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Se
     found: list[dict[str, Term]] = []
     lacking: dict[str, None] = {}
     for state in states:
-        kept = {term: cache.get((state.stack.serial, term)) for term in terms} if state.stack.segments else {}
-        found.append({term: chunk for term, chunk in kept.items() if chunk is not None})
-        lacking.update((term, None) for term, chunk in kept.items() if chunk is None)
+        serial = state.stack.serial
+        kept = {term: chunk for (_, term), chunk in cache.get_each([(serial, term) for term in terms]).items()}
+        found.append(kept)
+        if state.stack.segments:
+            lacking.update(dict.fromkeys([term for term in terms if term not in kept]))
     if lacking:
         blobs = _read(tx, states, list(lacking))
         for state, held in zip(states, found, strict=True):

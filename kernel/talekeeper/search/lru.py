@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -31,6 +31,14 @@ class ByteLru(Generic[K, V]):
                 return None
             self._entries.move_to_end(key)
             return entry[0]
+
+    def get_each(self, keys: Sequence[K]) -> dict[K, V]:
+        """The values there are, now the most recently used ones."""
+        with self._lock:
+            found = {key: self._entries[key][0] for key in keys if key in self._entries}
+            for key in found:
+                self._entries.move_to_end(key)
+            return found
 
     def put(self, key: K, value: V, size: int) -> None:
         """Keeps `value` as `size` bytes, in place of what `key` had."""

@@ -26,11 +26,6 @@ class Chunk:
         return len(self.positions)
 
     @property
-    def is_light(self) -> bool:
-        """Whether it is one of few postings."""
-        return self.worth is None
-
-    @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
         return self.positions.nbytes + self.tfs.nbytes + (0 if self.worth is None else self.worth.nbytes)
