@@ -65,7 +65,7 @@ def test_segments_hold_the_terms_of_one_tokeniser(
     with monkeypatch.context() as patch:
         patch.setattr("talekeeper.search.writing.TOKENS_FINGERPRINT", "another")
         fill(db, index, part, passages[:100])
-    fill(db, index, part, passages[100:])
+    fill(db, index, part, passages[100:220])
     before = ask(db, index, part, "silver ash")
 
     for _ in range(2):
