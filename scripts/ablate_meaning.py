@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 from ablation.report import Figures, parser, print_figures, write_json
 from talekeeper.evaluate.asking import rank
 from talekeeper.evaluate.corpus import load
@@ -26,7 +25,7 @@ from talekeeper.evaluate.score import Score, mean, score_one
 from talekeeper.evaluate.sets import QuestionSet, find_sets
 from talekeeper.home import Home
 from talekeeper.models import LOCAL, NO_MODELS, Provided
-from talekeeper.search import Tuning, meaning
+from talekeeper.search import Tuning
 from talekeeper.search.tuning import STANDARD
 
 _NO_BOUND = 1e9
@@ -34,19 +33,16 @@ _NO_BOUND = 1e9
 
 @dataclass(frozen=True)
 class Variant:
-    """`alike` is in place of what looks at the length of neighbours' sums, `asks` of what embeds a question."""
+    """`asks` is in place of what embeds a question."""
 
     name: str
     tuning: Tuning = STANDARD
-    alike: Callable[..., object] | None = None
     asks: Callable[[Sequence[str]], None] | None = None
 
     def apply(self, home: Home) -> ExitStack:
         """In force until the stack is closed."""
         stack = ExitStack()
         stack.enter_context(patch.object(home.index, "_tuning", self.tuning))
-        if self.alike is not None:
-            stack.enter_context(patch.object(meaning, "_alike", self.alike))
         if self.asks is not None:
             stack.enter_context(patch.object(home.semantics, "ask", self.asks))
         return stack
@@ -64,11 +60,12 @@ def _none(_: str) -> tuple[str, ...]:
     return ()
 
 
-def _as_usual(*_: object) -> object:
-    return np.float32(1)
+def _unpaired(_: str, __: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    return {}
 
 
-_ALONE = replace(STANDARD, query_terms=_unheard, everyday_terms=_none, meaning_most=_NO_BOUND, meaning_gate=-_NO_BOUND)
+_WORDLESS = replace(STANDARD, query_terms=_unheard, everyday_terms=_none, paired_characters=_unpaired)
+_ALONE = replace(_WORDLESS, meaning_most=_NO_BOUND, meaning_gate=-_NO_BOUND)
 _BEFORE, _AFTER = STANDARD.meant_before, STANDARD.meant_after
 VARIANTS = (
     Variant("words", asks=_nothing),
@@ -77,7 +74,12 @@ VARIANTS = (
     Variant("both"),
     Variant("no neighbours", replace(STANDARD, meant_before=(), meant_after=())),
     Variant("one neighbour a side", replace(STANDARD, meant_before=_BEFORE[:1], meant_after=_AFTER[:1])),
-    Variant("a sum of cosines", alike=_as_usual),
+    Variant("what is common counts in full", replace(STANDARD, meant_common=0.0)),
+    Variant("twice as much of it is taken off", replace(STANDARD, meant_common=2 * STANDARD.meant_common)),
+    Variant("what lacks meaning loses nothing", replace(STANDARD, meaning_lacks=0.0)),
+    Variant("all words leave no room", replace(STANDARD, meaning_covered=1.0)),
+    Variant("words take half the room", replace(STANDARD, meaning_covered=0.5)),
+    Variant("messages count 1", replace(STANDARD, meaning_messages=1.0)),
     Variant("gate 0", replace(STANDARD, meaning_gate=0.0)),
     Variant("gate 0.5", replace(STANDARD, meaning_gate=0.5)),
     Variant("power 1", replace(STANDARD, meaning_power=1.0)),

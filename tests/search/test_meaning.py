@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -52,12 +52,36 @@ def ask(db: Database, index: Index, part: int) -> Ask:
     return search
 
 
+@pytest.fixture
+def ask_records(db: Database, index: Index, part: int, record: Callable[..., Passage]) -> Ask:
+    """Asks records, of which each text has a vector and is the key, with the first axis."""
+
+    def search(question: str, told: Mapping[str, Sequence[float]]) -> Ranking:
+        def fill(tx: Tx) -> None:
+            docs = [index.add(tx, part, record(text, text)) for text in told]
+            index.put_vectors(tx, part, SPACE, dict(zip(docs, told.values(), strict=True)))
+
+        def read(tx: Tx) -> Ranking:
+            meaning = Meaning(index.space(tx, SPACE) or 0, {question: AXES[0]})
+            scope, source = PartScope(part, {0: 9}), Source("lore", "entries")
+            return index.search(tx, Query((question,), (scope,), (source,), explain=True, meaning=meaning))
+
+        db.write(fill, name="fill")
+        return db.read(read)
+
+    return search
+
+
 def depths(found: Ranking) -> list[int]:
     return [int(hit.key.partition(".")[2]) for hit in found.hits]
 
 
 def by_words(hit: Ranked) -> float:
     return sum(row.contribution for row in hit.explanation)
+
+
+def gain(hit: Ranked) -> float:
+    return 0.0 if hit.closeness is None else hit.closeness.adds
 
 
 AXES = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.5, 0.5, 0.0])
@@ -84,13 +108,33 @@ def test_words_alone_decide_without_a_vector_of_the_question(fill: Callable[...,
     assert found.hits[0].closeness is None
 
 
-def test_what_has_all_that_was_asked_for_gains_nothing(fill: Callable[..., list[int]], ask: Ask) -> None:
-    fill(["elm elm elm", "fir", "oak", "yew", "pine"], AXES)
+def test_the_more_of_the_words_a_passage_has_the_less_it_gains(ask_records: Ask) -> None:
+    texts = ["elm elm elm fir fir fir", "elm oak", "yew ash", "pine", "fig"]
 
-    found = ask("elm", [1.0, 0.0, 0.0])
+    hits = ask_records("elm fir", dict(zip(texts, [AXES[0]] * 3 + [AXES[1]] * 2, strict=True))).hits
 
-    assert depths(found)[0] == 0
-    assert found.hits[0].score == pytest.approx(by_words(found.hits[0]), abs=0.05)
+    most, some, nothing = (gain(next(hit for hit in hits if hit.key == text)) for text in texts[:3])
+    assert 0 < most < some < nothing
+    assert most == pytest.approx(0.3**1.5 * nothing)
+
+
+def test_a_message_that_means_something_else_loses_at_most_what_its_words_gave(
+    fill: Callable[..., list[int]], ask: Ask
+) -> None:
+    fill(["elm", *(f"fir x{i}" for i in range(20))], [AXES[1], *([AXES[0]] * 20)])
+
+    hit = next(one for one in ask("elm", AXES[0]).hits if one.key == "0.0")
+
+    assert gain(hit) == pytest.approx(-by_words(hit))
+    assert hit.score == pytest.approx(0)
+
+
+def test_a_record_that_means_something_else_keeps_what_its_words_gave(ask_records: Ask) -> None:
+    hits = ask_records("elm", {"elm": AXES[1], "fir": AXES[0], "oak": AXES[0], "yew": AXES[0]}).hits
+
+    hit = next(one for one in hits if one.key == "elm")
+    assert gain(hit) == 0
+    assert hit.score == pytest.approx(by_words(hit))
 
 
 def test_passages_without_a_vector_are_searched_by_words(fill: Callable[..., list[int]], ask: Ask) -> None:

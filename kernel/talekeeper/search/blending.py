@@ -1,14 +1,16 @@
 """Words and meaning in one list: a passage's BM25 score, raised by how far it stands out where words leave room.
 
-    score = words + worth · ((1 - covered) · min(max(height, 0), 3))^1.5
+    score = words - lacks + worth · ((1 - 0.7 · covered) · min(max(height, 0), 3))^1.5
 
 `words` is the BM25 score and `height` the passage's standing by meaning, in standard deviations (`meaning`). `covered`
-is the part of the query's idf that `words` comes to, at most 1: a passage that has all that was asked for gains
-nothing, one that has none of it gains what its meaning is worth. That is 1 for a message and 1.5 for a record, which
-has no neighbours' words to be found by. Both summands are of the size of a log-likelihood, so many matching words
-outweigh whatever an encoder makes of them, and words that nobody has said leave it the choice.
-docs/reference/search-quality.md has what it gives on fourteen sets. Encoders that say more about a text than the one
-measured there gain more.
+is the part of the query's idf that `words` comes to, at most 1: the more a passage has of what was asked for, the less
+it gains, and one that has none of it gains what its meaning is worth. That is 0.9 for a message and 1.5 for a record,
+which has no neighbours' words to be found by. `lacks` is how far a message by itself is below the mean, at most
+`words`: found by words that mean something else there, or by its neighbours' alone, it is not what was asked for.
+
+All summands are of the size of a log-likelihood, so many matching words outweigh whatever an encoder makes of them, and
+words that nobody has said leave it the choice. docs/reference/search-quality.md has what it gives on fourteen sets.
+Encoders that say more about a text than the one measured there gain more.
 """
 
 from __future__ import annotations
@@ -39,11 +41,13 @@ def blend(
         _entrants(number, field, found, standings[number], width, tuning) for number, field in enumerate(fields)
     ]
     every = join(found.terms, found.statistics, [found, *entrants])
-    cosine, height = _heights(every, standings)
+    cosine, height, lacks = _heights(every, standings)
     weights = _weights(every, fields)
-    room = 1 - np.minimum(every.score / weights / _attainable(found), 1.0)
-    worth = tuning.meaning_records if fields[0].kind is Kind.RECORD else 1.0
-    adds = worth * (room * np.clip(height, 0, tuning.meaning_most)) ** tuning.meaning_power * weights
+    room = 1 - tuning.meaning_covered * np.minimum(every.score / weights / _attainable(found), 1.0)
+    worth = tuning.meaning_records if fields[0].kind is Kind.RECORD else tuning.meaning_messages
+    gains = worth * (room * np.clip(height, 0, tuning.meaning_most)) ** tuning.meaning_power
+    loses = np.minimum(tuning.meaning_lacks * lacks * weights, every.score)
+    adds = gains * weights - loses
     raised = order(replace(every, score=every.score + adds), fields, width, key_of)
     return replace(raised, closeness=_closeness(every, len(found), cosine, height, adds))
 
@@ -67,13 +71,13 @@ def _entrants(
     return score_rows(number, field, rows, found.terms, found.statistics)
 
 
-def _heights(every: Shortlist, standings: Sequence[MeaningScores]) -> tuple[Doubles, Doubles]:
-    """Cosine and height of each row; NaN and 0 without a vector."""
-    cosine, height = np.full(len(every), np.nan), np.zeros(len(every))
+def _heights(every: Shortlist, standings: Sequence[MeaningScores]) -> tuple[Doubles, Doubles, Doubles]:
+    """Cosine, height, and what is lacking, of each row; NaN and twice 0 without a vector."""
+    cosine, height, lacks = np.full(len(every), np.nan), np.zeros(len(every)), np.zeros(len(every))
     for number, standing in enumerate(standings):
         mine = every.field == number
-        cosine[mine], height[mine] = standing.of(every.position[mine])
-    return cosine, height
+        cosine[mine], height[mine], lacks[mine] = standing.of(every.position[mine])
+    return cosine, height, lacks
 
 
 def _weights(every: Shortlist, fields: Sequence[Field]) -> Doubles:

@@ -1,11 +1,9 @@
 """How near the passages in scope are to a query by meaning: cosines, and by how much each stands out among them.
 
 Cosines of one encoder are not those of another, nor are they alike from query to query, so what counts is the standing:
-the distance from the mean of the scope in standard deviations. Passages without a vector stand nowhere.
-
-In a conversation the answer stands beside the question, so a message means what it says together with its neighbours:
-their vectors are added with falling shares, and the cosine is that of the sum. Up to the sum's length, which says how
-alike they are, that is a sum of cosines, so lengths are looked at only where the sum is high, or words have found.
+the distance from the mean of the scope in standard deviations. Passages without a vector stand nowhere. A message
+stands twice: by itself, and together with its neighbours (`surroundings`), which is looked at closely only where it is
+high, or where words have found.
 """
 
 from __future__ import annotations
@@ -15,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Doubles, Positions, Singles
+from talekeeper.search.arrays import Bools, Positions, Singles
 from talekeeper.search.passage import Kind
 from talekeeper.search.scope import Scope, label_of
 from talekeeper.search.shortlist import Field
 from talekeeper.search.state import PartState
+from talekeeper.search.surroundings import Surroundings
 from talekeeper.search.tuning import Tuning
 from talekeeper.search.vectors import Matrix
 
@@ -29,34 +28,58 @@ _FLAT = 1e-3
 """Where cosines differ less than what half precision does to them, all passages mean the same."""
 _TIMES = 2
 """So many times the passages asked for are looked at closely."""
-_SAMPLE = 64
-"""Messages whose neighbourhoods say how alike messages are here."""
+_SAMPLE = 128
+"""Messages that say what is usual here; of 64 the spread is too rough, 256 say the same."""
 _SPARSE = 4
 """Where less than this part of a partition is asked, its rows are picked out first."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeaningScores:
-    """Passages of one field that stand out or were listed: ascending positions, cosines, how far each stands out."""
+    """Passages of one field that stand out or were listed, in order of position.
+
+    `height` is how far each stands out, a message together with its neighbours; `lacks` how far a message by itself is
+    below the mean, 0 where it is not.
+    """
 
     position: Positions
     cosine: Singles
     height: Singles
+    lacks: Singles
 
-    def of(self, position: Positions) -> tuple[Singles, Singles]:
-        """Cosines and heights of these positions; NaN and 0 for those without a vector."""
+    def of(self, position: Positions) -> tuple[Singles, Singles, Singles]:
+        """Cosines, heights and what these positions lack; NaN and twice 0 for those without a vector."""
         if not len(self.position):
-            return np.full(len(position), np.nan, np.float32), np.zeros(len(position), np.float32)
+            nothing = np.zeros(len(position), np.float32)
+            return np.full(len(position), np.nan, np.float32), nothing, nothing
         at = np.minimum(np.searchsorted(self.position, position), len(self.position) - 1)
         there = self.position[at] == position
-        return np.where(there, self.cosine[at], np.nan), np.where(there, self.height[at], 0)
+        return (
+            np.where(there, self.cosine[at], np.nan),
+            np.where(there, self.height[at], 0),
+            np.where(there, self.lacks[at], 0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, parts: Sequence[Singles]) -> _Scale:
+        every = np.concatenate(parts)
+        return cls(float(every.mean()), float(every.std()))
+
+    def heights(self, values: Singles) -> Singles:
+        return ((values - self.mean) / self.spread).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class _Near:
     """A field's passages in reading order, `has` where there is a vector, and its `row` there.
 
-    `meant` is the cosine with the neighbours' shares added.
+    `meant` is the cosine, of messages with the neighbours' shares in it: roughly what they mean together.
     """
 
     position: Positions
@@ -64,6 +87,7 @@ class _Near:
     row: Positions
     cosine: Singles
     meant: Singles
+    around: Surroundings | None
 
 
 def standings(
@@ -79,19 +103,19 @@ def standings(
     Measured over all fields together; None where too few have vectors to compare.
     """
     found = [_near(field, matrix, vector, tuning) for field, matrix in zip(fields, matrices, strict=True)]
-    every = np.concatenate([near.meant[near.has] for near in found]) if found else np.empty(0, np.float32)
-    spread = float(every.std()) if len(every) >= _FEWEST else 0.0
-    if not spread > _FLAT:
+    total = sum(int(np.count_nonzero(near.has)) for near in found)
+    if total < _FEWEST:
         return None
-    mean = float(every.mean())
-    result: list[MeaningScores] = []
-    for field, matrix, near, positions in zip(fields, matrices, found, listed, strict=True):
-        looked = _looked_at(near, positions, width)
-        meant = near.meant[looked]
-        if field.kind is Kind.MESSAGE and len(looked):
-            meant = meant / _alike(near, matrix, looked, tuning)
-        result.append(_standing(near, looked, (meant - mean) / spread))
-    return result
+    looked = [_looked_at(near, positions, width) for near, positions in zip(found, listed, strict=True)]
+    every = -(-total // _SAMPLE)
+    closely = [_closely(near, at, vector, every) for near, at in zip(found, looked, strict=True)]
+    own, together = _Scale.of([near.cosine[near.has] for near in found]), _Scale.of([usual for _, usual in closely])
+    if not (own.spread > _FLAT and together.spread > _FLAT):
+        return None
+    return [
+        _standing(near, at, together.heights(values), own)
+        for near, at, (values, _) in zip(found, looked, closely, strict=True)
+    ]
 
 
 def compared(states: Sequence[PartState], scopes: Sequence[Scope], matrices: Sequence[Matrix]) -> int:
@@ -112,10 +136,20 @@ def _looked_at(near: _Near, listed: Positions, width: int) -> Positions:
     return np.union1d(high, there[np.isin(near.position[there], listed)])
 
 
-def _standing(near: _Near, looked: Positions, height: Singles) -> MeaningScores:
-    position = near.position[looked]
-    order = np.argsort(position, kind="stable")
-    return MeaningScores(position[order], near.cosine[looked][order], height[order].astype(np.float32))
+def _closely(near: _Near, looked: Positions, vector: Singles, every: int) -> tuple[Singles, Singles]:
+    """What these mean, and what is usual: of messages a sample, one in so many; of records all."""
+    there = np.flatnonzero(near.has)
+    if near.around is None or not len(there):
+        return near.meant[looked], near.meant[there]
+    return near.around.told(looked, there[::every], vector)
+
+
+def _standing(near: _Near, looked: Positions, height: Singles, own: _Scale) -> MeaningScores:
+    order = np.argsort(near.position[looked], kind="stable")
+    at = looked[order]
+    cosine = near.cosine[at]
+    lacks = np.zeros_like(cosine) if near.around is None else np.maximum(-own.heights(cosine), 0)
+    return MeaningScores(near.position[at], cosine, height[order], lacks)
 
 
 def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Near:
@@ -129,12 +163,10 @@ def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Nea
         row[has] = rows
     else:
         has = np.zeros(len(position), np.bool_)
-    meant = cosine
-    if field.kind is Kind.MESSAGE and has.any():
-        meant = cosine.copy()
-        meant[~has] = cosine[has].mean()
-        meant = _with_neighbours(meant, tuning)
-    return _Near(position, has, row, cosine, meant)
+    if field.kind is not Kind.MESSAGE:
+        return _Near(position, has, row, cosine, cosine, None)
+    around = Surroundings.of(field.state.columns.flags[position], matrix, has, row, tuning)
+    return _Near(position, has, row, cosine, around.roughly(cosine), around)
 
 
 def _in_scope(field: Field) -> Positions:
@@ -154,37 +186,3 @@ def _rows(state: PartState, matrix: Matrix, position: Positions) -> tuple[Bools,
     at = np.minimum(np.searchsorted(matrix.docs, docs), len(matrix.docs) - 1)
     has = matrix.docs[at] == docs
     return has, at[has]
-
-
-def _with_neighbours(cosine: Singles, tuning: Tuning) -> Singles:
-    """Each with a share of the messages before and after it; beyond the ends the mean stands in."""
-    before, after = tuning.meant_before, tuning.meant_after
-    mean = cosine.mean()
-    padded = np.concatenate([np.full(len(before), mean, np.float32), cosine, np.full(len(after), mean, np.float32)])
-    shares: Singles = np.array([*reversed(after), 1.0, *before], np.float32)
-    meant: Singles = np.convolve(padded, shares, "valid")
-    return meant
-
-
-def _alike(near: _Near, matrix: Matrix, looked: Positions, tuning: Tuning) -> Singles:
-    """How alike each message and its neighbours are, beside what is usual here; about 1."""
-    there = np.flatnonzero(near.has)
-    usual = there[:: max(1, len(there) // _SAMPLE)]
-    lengths = _lengths(near, matrix, np.concatenate([looked, usual]), tuning)
-    alike: Singles = lengths[: len(looked)] / lengths[len(looked) :].mean()
-    return alike
-
-
-def _lengths(near: _Near, matrix: Matrix, middle: Positions, tuning: Tuning) -> Singles:
-    """The length of the mean vector of each message and its neighbours, weighed by their shares; at most 1."""
-    total: Singles = np.zeros((len(middle), matrix.rows.shape[1]), np.float32)
-    weight = np.zeros(len(middle))
-    before, after = enumerate(tuning.meant_before, start=1), enumerate(tuning.meant_after, start=1)
-    for away, share in [(0, 1.0), *((-away, share) for away, share in before), *after]:
-        at = middle + away
-        inside = (at >= 0) & (at < len(near.has))
-        inside[inside] = near.has[at[inside]]
-        total[inside] += np.float32(share) * matrix.single(near.row[at[inside]])
-        weight[inside] += share
-    lengths: Doubles = np.sqrt(np.square(total).sum(axis=1)) / weight
-    return np.maximum(lengths, _FLAT).astype(np.float32)

@@ -46,17 +46,29 @@ class Tuning:
     """The share of passages beyond which such a character tells nothing; without it a half as many more are found."""
     meaning_power: float = 1.5
     """How fast what meaning adds grows with how far a passage stands out; 1 and 2 lose .003 on the mean of all sets."""
+    meaning_messages: float = 0.9
+    """What that counts for messages; .8 and 1 are the same within .002."""
     meaning_records: float = 1.5
-    """What it counts for records, beside 1 for messages, which are found by their neighbours' words as well; 1 costs
-    .018 in R@10 and .026 in MRR (madial), 2 costs .005 where words are right nearly always (cmrc)."""
+    """What it counts for records, which are not found by their neighbours' words; 1 costs .018 in R@10 and .026 in MRR
+    (madial), 2 costs .005 where words are right nearly always (cmrc)."""
+    meaning_covered: float = 0.7
+    """How much of what meaning adds is lost to one that has all that was asked for; .6 to .9 are the same, 1 costs .002
+    and .5 costs .006 in MRR where words are right (locomo)."""
     meaning_most: float = 3.0
     """Standard deviations beyond which standing out counts no more: long tails are of large scopes, not of answers."""
     meaning_gate: float = -0.5
     """How far a passage without a word of the query must stand out to be found, in standard deviations."""
+    meaning_lacks: float = 1.0
+    """What a message loses for each deviation that it is below the mean by itself; .5 to 1.5 are the same."""
     meant_before: tuple[float, ...] = tuple(0.5 * 0.7**away for away in range(_WIDTH))
     """What the meaning of the message one, two, … before counts in a message's; .45 · .6^n is the same within .003."""
     meant_after: tuple[float, ...] = tuple(0.35 * 0.7**away for away in range(_WIDTH))
     """The same for those after it."""
+    meant_common: float = 0.25
+    """The part that is taken off of what messages have in common with those most like them; .15 is the same, .4 costs
+    .01 in MRR on one set."""
+    meant_kin: int = 5
+    """How many those are, of a sample; 3 and 10 are the same."""
     fold: bool = True
     """Whether passages of identical text are one result."""
     damping: int = RANK_DAMPING
