@@ -89,7 +89,7 @@ class Surroundings:
         return np.array([*reversed(self.before), 1.0, *self.after], np.float32)
 
     def _in_common(self, told: Singles, places: Positions, usual: Singles, sample: Positions) -> Singles:
-        """What is taken off, of the mean cosine with those of the sample most alike; of one that has none, the usual."""
+        """A part of the mean cosine with those of the sample most alike; of one that has none, the usual part."""
         reach = max(len(self.before), len(self.after))
         alike: Singles = told @ usual.T
         alike[np.abs(places[:, np.newaxis] - sample) <= reach] = -np.inf
