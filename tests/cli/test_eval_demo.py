@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from talekeeper.testing import ScriptedServer
 
 Run = Callable[..., Any]
 
@@ -43,6 +44,21 @@ def test_eval_warns_of_evidence_that_is_not_in_the_corpus(tk: Run, question_set:
 
     assert "harbour: evidence 'm98' and 1 more is not in the corpus" in shown.err
     assert listed.json["evidence_not_in_corpus"] == {"harbour": ["m98", "m99"]}
+
+
+def test_eval_by_meaning_asks_the_homes_endpoint_as_the_home_would(tk: Run, question_set: Path, home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    with ScriptedServer() as server:
+        slot = f'base_url = "{server.base_url}"\nmodel = "hash"\nquery_prefix = "query: "\npassage_prefix = "text: "'
+        (home / "talekeeper.toml").write_text(f"[models.embedding]\n{slot}\n", encoding="utf-8")
+
+        outcome = tk("eval", "sets", "--semantic", "--json")
+
+        *passages, question = [text for request in server.requests for text in request.body["input"]]
+    assert outcome.code == 0
+    assert question == "query: Where was the brass key lost?"
+    assert passages
+    assert all(text.startswith("text: ") for text in passages)
 
 
 def test_eval_touches_no_home(tk: Run, question_set: Path) -> None:

@@ -33,6 +33,14 @@ def test_a_plugins_provider_has_a_model_and_a_batch(tmp_path: Path) -> None:
     assert models.provided == Provided("lantern/small", "e5", 8)
 
 
+def test_a_provider_has_prefixes(tmp_path: Path) -> None:
+    table = 'provider = "local"\nquery_prefix = "query: "\npassage_prefix = "passage: "\n'
+
+    models = open_models(home_with(tmp_path, f"[models.embedding]\n{table}"), environ={})
+
+    assert models.provided == Provided(LOCAL, query_prefix="query: ", passage_prefix="passage: ")
+
+
 def test_without_a_provider_there_is_none(tmp_path: Path) -> None:
     home = home_with(tmp_path, '[models.embedding]\nbase_url = "http://127.0.0.1:1234/v1"\n')
 

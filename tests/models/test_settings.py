@@ -98,6 +98,16 @@ def test_a_slot_at_the_narrators_endpoint_changes_only_what_it_says(write: Write
     assert models.slots["dream"].key == FileKey(home / "k")
 
 
+def test_an_embedding_slot_has_prefixes_as_they_are_written(write: Write) -> None:
+    longest = "x" * 200
+    home = write(NARRATOR + f'[models.embedding]\nquery_prefix = "Query:\\n "\npassage_prefix = "{longest}"\n')
+
+    models = open_models(home, environ={})
+
+    assert (models.slots["embedding"].query_prefix, models.slots["embedding"].passage_prefix) == ("Query:\n ", longest)
+    assert (models.slots["narrator"].query_prefix, models.slots["narrator"].passage_prefix) == ("", "")
+
+
 @pytest.mark.parametrize(
     ("summary", "price"),
     [
@@ -185,6 +195,23 @@ def test_the_network_is_what_is_written(write: Write, url: str, written: str, ne
         (NARRATOR + "retries = 99", "retries: must be less than or equal to 10"),
         (NARRATOR + "context = '8k'", "context: must be a valid integer"),
         (NARRATOR + "network = 'lan'", "network: must be 'public', 'private', 'loopback' or 'link-local'"),
+        (NARRATOR + f"model = '{'x' * 301}'", "models.narrator.model: must have at most 300 characters"),
+        (NARRATOR + "query_prefix = 'q'", "models.narrator.query_prefix: only the embedding slot has one; move it to"),
+        (NARRATOR + "[models.summary]\npassage_prefix = ''", "models.summary.passage_prefix: only the embedding slot"),
+        ("[models.summary]\n" + NARRATOR + "query_prefix = 'q'", "models.narrator.query_prefix: only the embedding"),
+        (
+            NARRATOR + f"[models.embedding]\nquery_prefix = '{'x' * 201}'",
+            "models.embedding.query_prefix: must have at most 200 characters; write what the model wants before a q",
+        ),
+        (
+            f"[models.embedding]\nprovider = 'local'\npassage_prefix = '{'x' * 201}'",
+            "models.embedding.passage_prefix: must have at most 200 characters; write what the model wants before a p",
+        ),
+        (
+            NARRATOR + "[models.embedding]\npassage_prefix = ['tk-canary-9f8e']",
+            "passage_prefix: must be a valid string; write what the model wants before a passage, as in passage_prefix",
+        ),
+        (NARRATOR + "[models.embedding]\nquery_prefx = ''", 'query_prefx: this key is not known; did you mean "query_'),
         (NARRATOR + "sampling = { messages = [] }", "sampling: may not hold 'messages'"),
         (NARRATOR + "sampling = { x = nan }", "sampling: may hold only what JSON has"),
         (NARRATOR + "sampling = { x = 2026-01-01 }", "sampling: may hold only what JSON has"),

@@ -5,6 +5,7 @@ Everything is looked up when it is first needed: a home without either pays noth
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
@@ -15,6 +16,7 @@ from talekeeper.clock import Clock
 from talekeeper.context.outside import Outside
 from talekeeper.errors import BadReply, NoModel
 from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, Provided, Slot, TimeLimits
+from talekeeper.models.plain import fit
 from talekeeper.plugins import Host
 from talekeeper.plugins.guard import Call
 from talekeeper.plugins.providers import EmbeddingProvider, Providers, registered
@@ -42,8 +44,8 @@ class _Run(Protocol):
 class Encoder:
     """`fingerprint` is that of the space its vectors lie in; `batch` the most texts at once.
 
-    `passages` takes its time over many texts; `question` is quick or gives up. Both raise `ModelError` or
-    `PluginError`.
+    `passages` takes its time over many texts; `question` is quick or gives up. Both take texts as they are written,
+    and raise `ModelError` or `PluginError`.
     """
 
     name: str
@@ -58,10 +60,26 @@ class Encoder:
 def open_encoder(models: Models, host: Host, providers: Providers, clock: Clock) -> Encoder | None:
     """None where nothing embeds. Raises `ModelError` or `PluginError` where it cannot be had."""
     if models.provided is not None:
-        encoder = _provided(models.provided, host, providers)
+        encoder = _prefixed(_provided(models.provided, host, providers), models.provided)
         return _kept_outside(encoder, host, models.provided.store) if models.provided.store else encoder
     slot = models.slot(EMBEDDING)
-    return None if slot is None else _endpoint(models, slot, clock)
+    return None if slot is None else _prefixed(_endpoint(models, slot, clock), slot)
+
+
+def _prefixed(encoder: Encoder, settings: Slot | Provided) -> Encoder:
+    # Passages behind another prefix lie elsewhere; without one the space is that of an encoder that knows of none.
+    prefix = settings.passage_prefix
+    return replace(
+        encoder,
+        fingerprint=f"{encoder.fingerprint}\n{json.dumps(prefix)}" if prefix else encoder.fingerprint,
+        passages=_behind(prefix, encoder.passages),
+        question=_behind(settings.query_prefix, encoder.question),
+    )
+
+
+def _behind(prefix: str, encode: Encode) -> Encode:
+    # Not every text was checked to be storable, and a library in C ends at a NUL, or fails at half a surrogate pair.
+    return lambda texts, cancel: encode([fit(prefix + text) for text in texts], cancel)
 
 
 def _kept_outside(encoder: Encoder, host: Host, store: str) -> Encoder:

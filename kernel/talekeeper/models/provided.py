@@ -14,7 +14,7 @@ LOCAL = "local"
 """The encoder of the `semantic` extra, which runs in this process."""
 
 BATCH = 64
-_ITS_KEYS = {"provider", "model", "batch", "store"}
+_ITS_KEYS = {"provider", "model", "batch", "store", "query_prefix", "passage_prefix"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,15 @@ class Provided:
     """`provider` is `local` or `plugin/name`; `model` is one of those it lists, its first where empty.
 
     `batch` is the most texts it is given at once. `store` is a plugin's vector store, empty for the home's database.
+    `query_prefix` and `passage_prefix` are as in a slot.
     """
 
     provider: str
     model: str = ""
     batch: int = BATCH
     store: str = ""
+    query_prefix: str = ""
+    passage_prefix: str = ""
 
 
 def provided(table: SlotTable, place: str, *, embeds: bool) -> Provided:
@@ -36,6 +39,13 @@ def provided(table: SlotTable, place: str, *, embeds: bool) -> Provided:
         raise ParameterError(f"{place}.provider", "only the embedding slot has one", cure="write base_url here")
     given = set(table.model_dump(exclude_none=True, by_alias=True))
     if others := sorted(given - _ITS_KEYS):
-        cure = "a provider has no endpoint: keep provider, model, batch and store, or take provider away"
+        cure = "a provider has no endpoint: keep provider, model, batch, store and prefixes, or take provider away"
         raise ParameterError(f"{place}.{others[0]}", "stands beside provider", cure=cure)
-    return Provided(table.provider or LOCAL, table.model or "", table.batch or BATCH, table.store or "")
+    return Provided(
+        table.provider or LOCAL,
+        table.model or "",
+        table.batch or BATCH,
+        table.store or "",
+        table.query_prefix or "",
+        table.passage_prefix or "",
+    )

@@ -44,7 +44,8 @@ class Slot:
     one embeddings request. `tools` and `json` say what the endpoint can do, `reply_parameter` how it calls the limit
     of an answer, `stream` whether it can answer piece by piece and `usage` whether it can
     count tokens then. One that `thinks` begins its answers inside thoughts, of which only the end is marked. Without a
-    `price` nobody knows what tokens cost.
+    `price` nobody knows what tokens cost. Of the embedding slot alone, `query_prefix` and `passage_prefix` go before
+    the texts whose vectors are asked for, and tell the model a question from a passage.
     """
 
     name: str
@@ -62,6 +63,8 @@ class Slot:
     usage: bool = True
     reply_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     batch: int = 64
+    query_prefix: str = ""
+    passage_prefix: str = ""
     price: Price | None = None
     thinks: bool = False
     sampling: Mapping[str, Any] = field(default_factory=dict[str, Any])

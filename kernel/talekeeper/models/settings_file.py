@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "talekeeper.toml"
 
+_PREFIXES = ("query_prefix", "passage_prefix")
 _SLOT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _FILE_LIMIT = 1024 * 1024
 # What a slot has of the narrator's when it names no endpoint of its own. An embedding slot takes the endpoint alone.
@@ -115,10 +116,19 @@ def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None)
         if not _SLOT_NAME.fullmatch(name):
             raise ParameterError(f"{path}: models", f"{name!r} is no name of a slot", cure="use lower-case letters")
         read[name] = read_table(table, f"{path}: models.{name}")
+        if name != EMBEDDING:
+            _refuse_prefixes(read[name], f"{path}: models.{name}")
         if read[name].provider:
             provided(read[name], f"{path}: models.{name}", embeds=name == EMBEDDING)
     narrator = read.get(NARRATOR)
     return {name: _slot(name, table, narrator, path, environ) for name, table in read.items() if not table.provider}
+
+
+def _refuse_prefixes(table: SlotTable, place: str) -> None:
+    for key in _PREFIXES:
+        if getattr(table, key) is not None:
+            cure = f"move it to [models.{EMBEDDING}]"
+            raise ParameterError(f"{place}.{key}", "only the embedding slot has one", cure=cure)
 
 
 def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, environ: Mapping[str, str] | None) -> Slot:

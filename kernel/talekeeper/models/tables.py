@@ -13,8 +13,13 @@ from talekeeper.models.settings import JsonMode
 from talekeeper.models.urls import Network
 
 _Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+_Prefix = Annotated[str, Field(max_length=200)]
 _Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 _KEY_WORDS = {"key", "api_key", "apikey", "api-key", "token", "secret", "password", "authorization"}
+_CURES = {
+    "query_prefix": 'write what the model wants before a question, as in query_prefix = "query: "',
+    "passage_prefix": 'write what the model wants before a passage, as in passage_prefix = "passage: "',
+}
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, populate_by_name=False)
 
 
@@ -59,6 +64,8 @@ class SlotTable(BaseModel):
     usage: bool | None = None
     reply_parameter: Literal["max_tokens", "max_completion_tokens"] | None = None
     batch: Annotated[int, Field(ge=1, le=2048)] | None = None
+    query_prefix: _Prefix | None = None
+    passage_prefix: _Prefix | None = None
     provider: Annotated[str, Field(pattern=r"^(local|[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63})$")] | None = None
     store: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}$")] | None = None
     price: PriceTable | None = None
@@ -102,11 +109,12 @@ def _explained(path: tuple[int | str, ...], kind: str, message: str, field: str)
         return ParameterError(place, f"is no name of a {name}", cure=known)
     if kind == "string_pattern_mismatch":
         return ParameterError(place, "is not the name of an environment variable", cure="write its name, not the key")
-    return ParameterError(place, _lowered(message))
+    return ParameterError(place, _lowered(message), cure=_CURES.get(name, ""))
 
 
 def _lowered(message: str) -> str:
     message = message.removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    message = message.replace("String should have", "must have", 1)
     return message[:1].lower() + message[1:]
 
 

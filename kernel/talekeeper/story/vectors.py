@@ -37,7 +37,7 @@ class Unembedded:
 
 
 class Vectors:
-    """Hangs on `Story`. `fingerprint` is that of the space: provider, model, version and way of writing down."""
+    """Hangs on `Story`. `fingerprint` is that of the space: provider, model, version, way of writing down, prefix."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
