@@ -228,5 +228,5 @@ def test_hits_are_the_same_from_the_tail_and_from_segments(
 
     index.maintain(db)
 
-    assert db.read(lambda tx: tx.one("SELECT count(*) FROM segment")) == (2,)
+    assert db.read(lambda tx: tx.one("SELECT count(*) FROM segment")) == (4,)
     assert ask("birch hazel") == before
