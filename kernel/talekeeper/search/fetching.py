@@ -54,7 +54,7 @@ def _postings(state: PartState, settled: Mapping[str, Term], terms: Sequence[str
         tuple(terms),
         np.concatenate([*[chunk.positions for chunk in light], tail.positions], dtype=np.intp),
         np.concatenate([*[chunk.tfs for chunk in light], tail.tfs]),
-        np.array([*places, *range(len(terms))], np.intp).repeat([*map(len, light), *tail.counts]),
+        np.array([*places, *range(len(terms))], np.intp).repeat([*[chunk.tfs.size for chunk in light], *tail.counts]),
     )
     return Postings(heavy, joined, state.stack.average)
 

@@ -59,8 +59,9 @@ class Hits:
         return self._states[place[0]].columns.source.item(place[1])
 
     def ranked(self, place: Place, names: Mapping[Place, Name], also: Sequence[Place], *, explain: bool) -> Ranked:
-        """The passage as it is handed out; `also` are its equals."""
-        state, rows = self._states[place[0]], self._rows[place]
+        """The passage as it is handed out; `also` are its equals, of the same partition."""
+        number, position = place
+        columns, rows = self._states[number].columns, self._rows[place]
         listed, row = rows[0]
         matched, near = listed.matched[row], listed.lent[row] if listed.lent else ()
         if len(rows) > 1:
@@ -68,21 +69,18 @@ class Hits:
             matched = _union(one.matched[i] for one, i in rows)
             near = _union(one.lent[i] for one, i in rows if one.lent)
         return Ranked(
-            state.row.id,
-            state.columns.doc.item(place[1]),
-            *self._sources[place[0]][self.source(place)],
+            self._states[number].row.id,
+            columns.doc.item(position),
+            *self._sources[number][columns.source.item(position)],
             names[place][0],
-            self._turn(place),
+            columns.turn.item(position),
             listed.score[row],
             matched,
             tuple([term for term in near if term not in matched]) if near else (),
-            tuple([(names[other][0], self._turn(other)) for other in also]) if also else (),
+            tuple([(names[other][0], columns.turn.item(other[1])) for other in also]) if also else (),
             _explain(listed.found, row) if explain else (),
             listed.found.closeness.get(place),
         )
-
-    def _turn(self, place: Place) -> int:
-        return self._states[place[0]].columns.turn.item(place[1])
 
 
 def _explain(found: Shortlist, row: int) -> tuple[TermScore, ...]:
