@@ -27,10 +27,11 @@ class PartCache:
 
     def _state(self, tx: Tx, row: PartRow) -> PartState:
         held = self._held.get(row.id) or ()
+        if held and held[0].row == row:
+            return held[0]
         found = next((state for state in held if state.row == row), None)
         if found is None:
             found = load(tx, row, held[0] if held else None)
-        if not held or held[0] is not found:
-            states = (found, *(state for state in held if state is not found))[:_SNAPSHOTS]
-            self._held.put(row.id, states, found.nbytes + 64 * len(states))
+        states = (found, *(state for state in held if state is not found))[:_SNAPSHOTS]
+        self._held.put(row.id, states, found.nbytes + 64 * len(states))
         return found

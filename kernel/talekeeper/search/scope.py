@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ def label_of(kind: Kind) -> int:
     return kind + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What a query asks of one partition; equal wishes have equal scopes."""
 
     upto: frozenset[tuple[int, int]]

@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -53,9 +53,8 @@ class Stack:
         return self.segments[-1].start + self.segments[-1].n if self.segments else 0
 
 
-@dataclass(frozen=True, slots=True)
-class PartRow:
-    """The counters of a partition in one snapshot."""
+class PartRow(NamedTuple):
+    """The counters of a partition in one snapshot; made and compared in each query."""
 
     id: int
     docs: int
