@@ -115,7 +115,7 @@ def test_the_more_of_the_words_a_passage_has_the_less_it_gains(ask_records: Ask)
 
     most, some, nothing = (gain(next(hit for hit in hits if hit.key == text)) for text in texts[:3])
     assert 0 < most < some < nothing
-    assert most == pytest.approx(0.3**1.5 * nothing)
+    assert most == pytest.approx(0.2**1.5 * nothing)
 
 
 def test_a_message_that_means_something_else_loses_at_most_what_its_words_gave(

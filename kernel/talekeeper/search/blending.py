@@ -1,12 +1,13 @@
 """Words and meaning in one list: a passage's BM25 score, raised by how far it stands out where words leave room.
 
-    score = words - lacks + worth · ((1 - 0.7 · covered) · min(max(height, 0), 3))^1.5
+    score = words - lacks + worth · ((1 - 0.8 · covered) · min(max(height, 0), 3))^1.5
 
 `words` is the BM25 score and `height` the passage's standing by meaning, in standard deviations (`meaning`). `covered`
-is the part of the query's idf that `words` comes to, at most 1: the more a passage has of what was asked for, the less
-it gains, and one that has none of it gains what its meaning is worth. That is 0.9 for a message and 1.5 for a record,
-which has no neighbours' words to be found by. `lacks` is how far a message by itself is below the mean, at most
-`words`: found by words that mean something else there, or by its neighbours' alone, it is not what was asked for.
+is the part of the query's idf that `words` comes to, at most 1, and less where neighbours lent them: the more a passage
+has of what was asked for, the less it gains, and one that has none of it gains what its meaning is worth. That is 0.85
+for a message and 1.5 for a record, which has no neighbours' words to be found by. `lacks` is how far a message by
+itself is below the mean, at most `words`: found by words that mean something else there, or by its neighbours' alone,
+it is not what was asked for.
 
 All summands are of the size of a log-likelihood, so many matching words outweigh whatever an encoder makes of them, and
 words that nobody has said leave it the choice. docs/reference/search-quality.md has what it gives on fourteen sets.
@@ -21,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
+from talekeeper.search.bm25 import norm, weigh
 from talekeeper.search.meaning import MeaningScores
 from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.postings import frequencies
@@ -43,13 +45,35 @@ def blend(
     every = join(found.terms, found.statistics, [found, *entrants])
     cosine, height, lacks = _heights(every, standings)
     weights = _weights(every, fields)
-    room = 1 - tuning.meaning_covered * np.minimum(every.score / weights / _attainable(found), 1.0)
+    room = 1 - tuning.meaning_covered * _covered(every, fields, weights, tuning)
     worth = tuning.meaning_records if fields[0].kind is Kind.RECORD else tuning.meaning_messages
     gains = worth * (room * np.clip(height, 0, tuning.meaning_most)) ** tuning.meaning_power
     loses = np.minimum(tuning.meaning_lacks * lacks * weights, every.score)
     adds = gains * weights - loses
     raised = order(replace(every, score=every.score + adds), fields, width, key_of)
     return replace(raised, closeness=_closeness(every, len(found), cosine, height, adds))
+
+
+def _covered(every: Shortlist, fields: Sequence[Field], weights: Doubles, tuning: Tuning) -> Doubles:
+    """The part of the query that a passage has, by its score and by its own words alone; from 0 to 1."""
+    attainable = _attainable(every)
+    by_score = np.minimum(every.score / weights / attainable, 1.0)
+    by_own = np.minimum(_own_words(every, fields) / attainable, 1.0)
+    covered: Doubles = (1 - tuning.meaning_own) * by_score + tuning.meaning_own * by_own
+    return covered
+
+
+def _own_words(every: Shortlist, fields: Sequence[Field]) -> Doubles:
+    """What the score of each row would be by itself: without neighbours, and without a weight."""
+    statistics = every.statistics
+    lengths = np.zeros(len(every))
+    for number, field in enumerate(fields):
+        mine = every.field == number
+        lengths[mine] = field.state.columns.length[every.position[mine]]
+    idfs = np.array([statistics.idf[term] for term in every.terms])
+    norms = norm(lengths, statistics.average, statistics)
+    own: Doubles = weigh(every.own, idfs, norms, statistics.k1).sum(axis=1)
+    return own
 
 
 def _attainable(found: Shortlist) -> float:
