@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, Passage, segments
+from talekeeper.search import Index, Kind, Passage, maintenance, segments
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "hazel")
 
@@ -40,3 +40,27 @@ def test_how_much_a_merge_reads_at_once_changes_nothing(
 
     assert len(old) == 2
     assert (made.new.terms, made.new.blobs) == (whole.new.terms, whole.new.blobs)
+
+
+def test_larger_segments_of_other_code_are_merged_as_far_as_local_ids_reach(
+    monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, message: Callable[..., Passage]
+) -> None:
+    def set_sizes(flush: int, top_level: int) -> None:
+        for module in (segments, maintenance):
+            monkeypatch.setattr(module, "FLUSH", flush)
+        monkeypatch.setattr(maintenance, "TOP_LEVEL", top_level)
+
+    told = [message(WORDS[i % 6], i) for i in range(130)]
+    monkeypatch.setattr(segments, "FAN", 1_000)
+    monkeypatch.setattr(maintenance, "LARGEST", 32)
+    set_sizes(10, 0)
+    db.write(lambda tx: [index.add(tx, part, one) for one in told[:90]], name="add")
+    index.maintain(db)
+    set_sizes(4, 2)
+
+    db.write(lambda tx: [index.add(tx, part, one) for one in told[90:]], name="add")
+    index.maintain(db)
+
+    sizes = [(one.level, one.n) for one in db.read(lambda tx: segments.read_segments(tx, part))]
+    assert sizes == [(1, 30)] * 3 + [(1, 32)] + [(0, 4)] * 2
+    assert db.read(lambda tx: index.check(tx, part, told)) == []

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from talekeeper.db import Database, Tx
 from talekeeper.search.segments import (
     FAN,
     FLUSH,
+    LARGEST,
     TOP_LEVEL,
     NewSegment,
     Replacement,
@@ -136,8 +137,14 @@ def _run_of_a_level(tx: Tx, part: int) -> Choice | None:
     for (level, _), run in groupby(read_segments(tx, part), key=lambda one: (one.level, one.tokens)):
         first = list(run)[:FAN]
         if len(first) == FAN and level < TOP_LEVEL:
-            return first, level + 1
+            return _fitting(first), level + 1
     return None
+
+
+def _fitting(segments: Sequence[Segment]) -> Sequence[Segment]:
+    """As many of the first as make one segment: those of a level written by other code may be larger than ours."""
+    ends = accumulate(segment.n for segment in segments)
+    return segments[: max(1, sum(end <= LARGEST for end in ends))]
 
 
 def _mostly_dead(tx: Tx, part: int) -> Choice | None:

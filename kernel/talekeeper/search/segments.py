@@ -25,7 +25,8 @@ FLUSH = 128
 FAN = 8
 """Segments merged into one. A level's segments hold FLUSH · FAN^level passages, fewer where some were removed."""
 TOP_LEVEL = 3
-"""65,536 passages, for which a local id has just room."""
+LARGEST = 1 << 16
+"""Passages of a segment of the top level, for which a local id has just room."""
 
 _TAIL = """
 SELECT tail.doc, slot, branch, depth, turn, revision, source, length, flags, terms, tokens
