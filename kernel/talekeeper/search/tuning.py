@@ -62,10 +62,11 @@ class Tuning:
     meaning_gate: float = -0.5
     """How far a passage without a word of the query must stand out to be found, in standard deviations."""
     meaning_lacks: float = 1.0
-    """What a message loses for each deviation that it is below the mean by itself; .5 to 1.5 are the same, 0 costs .02 in
-    R@10 on two sets."""
+    """What a message loses for each deviation that it is below the mean by itself; .5 to 1.5 are the same, 0 costs .02
+    in R@10 on two sets."""
     meant_before: tuple[float, ...] = tuple(0.5 * 0.7**away for away in range(_WIDTH))
-    """What the meaning of the message one, two, … before counts in a message's; .45 · .6^n costs .004 to .006 on two sets."""
+    """What the meaning of the message one, two, … before counts in a message's; .45 · .6^n costs .004
+    to .006 on two sets."""
     meant_after: tuple[float, ...] = tuple(0.35 * 0.7**away for away in range(_WIDTH))
     """The same for those after it."""
     meant_common: float = 0.25
