@@ -162,7 +162,32 @@ def test_where_all_mean_the_same_none_stands_out(fill: Callable[..., list[int]],
 def test_vectors_of_another_length_are_no_match(fill: Callable[..., list[int]], ask: Ask) -> None:
     fill(WORDS[:5], AXES)
 
-    assert depths(ask("birch", [1.0, 0.0])) == []
+    found = ask("birch", [1.0, 0.0])
+
+    assert depths(found) == []
+    assert found.compared == 0
+
+
+@pytest.mark.parametrize("first", [0, 3], ids=["then behind", "then before"])
+def test_an_encoder_that_changes_its_length_without_saying_so_has_all_vectors_made_anew(
+    db: Database, index: Index, part: int, fill: Callable[..., list[int]], ask: Ask, first: int
+) -> None:
+    docs = fill(WORDS)
+    before, after = docs[first : first + 3], docs[3 - first :][:3]
+    db.write(lambda tx: index.put_vectors(tx, part, SPACE, {doc: [1.0, float(doc)] for doc in before}), name="put")
+    ask("birch", [1.0, 0.2])
+
+    db.write(lambda tx: index.put_vectors(tx, part, SPACE, {doc: [1.0, doc, 1.0] for doc in after}), name="put")
+    found = ask("birch", [1.0, 0.2, 0.0])
+
+    assert found.compared == len(after)
+    waiting = db.read(lambda tx: index.without_vectors(tx, part, SPACE, -1, 10))
+    assert [row[0] for row in waiting] == before
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_a_vector_has_length_1_whatever_its_numbers(size: float) -> None:
+    assert unit([3 * size, -4 * size]).tolist() == pytest.approx([0.6, -0.8])
 
 
 def test_what_is_out_of_scope_moves_nothing(fill: Callable[..., list[int]], ask: Ask) -> None:

@@ -133,3 +133,18 @@ def test_a_provider_that_breaks_the_contract_fails_the_test_of_it(
 
     with pytest.raises(AssertionError):
         broken(talekeeper_host)
+
+
+@pytest.mark.parametrize("rubbish", [[float("nan")], [[1.0]], ["x"]], ids=["nan", "nested", "text"])
+def test_a_store_that_gives_no_vector_is_at_fault_and_not_the_index(tmp_path: Path, rubbish: list[Any]) -> None:
+    with Host(tmp_path, strict=False) as host:
+        host.add(LANTERN)
+        host.tell(TOLD[0])
+        host.embed_with("lantern/spelling", store="lantern/shelf")
+        shelf = host.provider("lantern/shelf")
+        shelf["upsert"]({keys(shelf)[0]: rubbish})
+
+        answer = host.search("Who keeps the lamp?")
+
+    assert (answer.mode, len(answer.results)) == ("lexical", 1)
+    assert "vector store shelf" in answer.degraded

@@ -11,6 +11,8 @@ from functools import partial
 from hashlib import blake2b
 from typing import TypeVar
 
+import numpy as np
+
 from talekeeper.plugins import Host
 from talekeeper.plugins.guard import Call
 from talekeeper.plugins.providers import VectorStore, registered
@@ -41,7 +43,7 @@ class Outside:
         found: dict[int, Vector] = {}
         for start in range(0, len(docs), _AT_ONCE):
             keys = {self._key(part, doc): doc for doc in docs[start : start + _AT_ONCE]}
-            given = self._run(partial(self._store.get, list(keys)))
+            given = self._run(partial(_given, self._store, list(keys)))
             found |= {keys[key]: vector for key, vector in given.items() if key in keys}
         return found
 
@@ -73,6 +75,16 @@ class Outside:
     def _run(self, call: Callable[[], T]) -> T:
         guard = self._host.guard
         return guard.call(Call(self._plugin, f"vector store {self._name}", guard.deadlines.tool), call)
+
+
+def _given(store: VectorStore, keys: Sequence[str]) -> dict[str, Vector]:
+    """Raises for what are no vectors, which the guard takes for the plugin's fault."""
+    found = dict(store.get(keys))
+    for vector in found.values():
+        numbers = np.asarray(vector, np.float64)
+        if numbers.ndim != 1 or not np.isfinite(numbers).all():
+            raise ValueError("what it gave for a key is no vector of finite numbers")
+    return found
 
 
 def _store(host: Host, plugin_id: str, name: str) -> VectorStore:

@@ -18,7 +18,7 @@ from talekeeper.search.rebuilding import Passages
 from talekeeper.search.scope import Scope, make_scope, wanted
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
-from talekeeper.search.vectors import Matrix, MatrixCache, unit
+from talekeeper.search.vectors import NO_VECTORS, Matrix, MatrixCache, unit
 
 _MEGABYTE = 1 << 20
 
@@ -119,11 +119,13 @@ class Index:
         return [state for state, _ in present], scopes
 
     def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
-        """The vectors of each partition; none at all where meaning is not asked."""
+        """The vectors of each partition that are as long as the question's; none at all where meaning is not asked."""
         if query.meaning is None:
             return ()
         meaning = query.meaning
-        return tuple(self._matrices.load(tx, state.row.id, meaning.space, meaning.elsewhere) for state in states)
+        lengths = {len(vector) for vector in meaning.vectors.values()}
+        held = [self._matrices.load(tx, state.row.id, meaning.space, meaning.elsewhere) for state in states]
+        return tuple(matrix if matrix.rows.shape[1] in lengths else NO_VECTORS for matrix in held)
 
     # Vectors
 

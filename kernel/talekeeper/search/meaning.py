@@ -157,12 +157,10 @@ def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Nea
     has, rows = _rows(field.state, matrix, position)
     cosine = np.zeros(len(position), np.float32)
     row: Positions = np.zeros(len(position), np.intp)
-    if len(rows) and matrix.rows.shape[1] == len(vector):
+    if len(rows):
         picked = len(rows) * _SPARSE < len(matrix.docs)
         cosine[has] = matrix.part(rows).cosines(vector) if picked else matrix.cosines(vector)[rows]
         row[has] = rows
-    else:
-        has = np.zeros(len(position), np.bool_)
     if field.kind is not Kind.MESSAGE:
         return _Near(position, has, row, cosine, cosine, None)
     around = Surroundings.of(field.state.columns.flags[position], matrix, has, row, tuning)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,10 @@ JOIN part_source AS source ON source.part = doc.part AND source.id = doc.source
 LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ?
 WHERE doc.part = ? AND doc.doc > ? AND vector.doc IS NULL ORDER BY doc.doc LIMIT ?
 """
+_LENGTH = """
+SELECT length(data) FROM vector WHERE part = ? AND space = ? AND length(data) > 1 ORDER BY batch DESC LIMIT 1
+"""
+_OF_OTHER_LENGTH = "DELETE FROM vector WHERE part = ? AND space = ? AND length(data) > 1 AND length(data) <> ?"
 _KEPT = "SELECT 1 FROM vector WHERE part = ? AND doc = ? AND space = ?"
 _HELD = """
 SELECT vector.space, vector.data FROM vector JOIN doc ON doc.part = vector.part AND doc.doc = vector.doc
@@ -133,7 +138,7 @@ class Matrix:
         return self.rows[rows].astype(np.float32) / np.float32(_ONE)
 
 
-_NOTHING = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.int16))
+NO_VECTORS = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.int16))
 
 
 class MatrixCache:
@@ -148,7 +153,7 @@ class MatrixCache:
     @decoding()
     def load(self, tx: Tx, part: int, space: int, elsewhere: Elsewhere | None = None) -> Matrix:
         """As this snapshot has it, and perhaps newer; raises what `elsewhere` raises."""
-        held = self._held.get((part, space)) or _NOTHING
+        held = self._held.get((part, space)) or NO_VECTORS
         last = tx.one(_LAST, (part,))
         if last is None or last[0] is None or last[0] <= held.batch:
             return held
@@ -159,13 +164,17 @@ class MatrixCache:
 
 
 def _fetched(rows: Sequence[Row], part: int, elsewhere: Elsewhere | None) -> dict[int, bytes]:
-    """The stored vectors by passage, those that are elsewhere asked for; passages without one are left out."""
-    found = {int(doc): bytes(data) for doc, data, _ in rows if data}
+    """The stored vectors by passage, those that are elsewhere asked for; passages without one are left out.
+
+    So are vectors that are not as long as the last written: those of a store outside are not the database's to delete.
+    """
+    found = {int(doc): bytes(data) for doc, data, _ in sorted(rows, key=itemgetter(2)) if data}
     away = [doc for doc, data in found.items() if data == _ELSEWHERE]
     if away:
         given: Mapping[int, Sequence[float]] = elsewhere(part, away) if elsewhere is not None else {}
         found |= {doc: _packed(given.get(doc, ())) for doc in away}
-    return {doc: data for doc, data in found.items() if data}
+    last = next((len(data) for data in reversed(found.values()) if data), 0)
+    return {doc: data for doc, data in sorted(found.items()) if data and len(data) == last}
 
 
 def _joined(held: Matrix, found: Mapping[int, bytes], batch: int) -> Matrix:
@@ -173,7 +182,7 @@ def _joined(held: Matrix, found: Mapping[int, bytes], batch: int) -> Matrix:
         return replace(held, batch=batch)
     docs: Column = np.array(list(found), np.uint32)
     rows = _fixed(np.frombuffer(b"".join(found.values()), _STORED).reshape(len(docs), -1))
-    if not len(held.docs):
+    if not len(held.docs) or held.rows.shape[1] != rows.shape[1]:
         return Matrix(docs, rows, batch)
     if docs[0] > held.docs[-1]:
         return held.followed_by(docs, rows, batch)
@@ -211,10 +220,15 @@ def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float] | N
     """Keeps vectors by passage number, none where the passage is gone meanwhile; gives the passages that have theirs.
 
     An empty vector says that the passage has no text, None that it is kept elsewhere. Those of another space are
-    replaced.
+    replaced, and those of another length deleted: the encoder has changed without saying so.
     """
     batch = count_up(tx, _BATCH)
-    return [doc for doc, vector in vectors.items() if tx.run(_PUT, (space, batch, _packed(vector), part, doc))]
+    packed = {doc: _packed(vector) for doc, vector in vectors.items()}
+    length = max(map(len, packed.values()), default=0)
+    before = tx.one(_LENGTH, (part, space))
+    if length > len(_ELSEWHERE) and before is not None and before[0] != length:
+        tx.run(_OF_OTHER_LENGTH, (part, space, length))
+    return [doc for doc, data in packed.items() if tx.run(_PUT, (space, batch, data, part, doc))]
 
 
 def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> PlacedSegment | None:
@@ -251,9 +265,12 @@ def counts(tx: Tx, space: int | None, part: int) -> tuple[int, int]:
 
 def unit(vector: Sequence[float]) -> Singles:
     """The vector at length 1; zeros stay."""
-    array = np.asarray(vector, np.float32)
-    length = float(np.sqrt(np.square(array, dtype=np.float64).sum()))
-    return (array / length).astype(np.float32) if length else array
+    array = np.array(vector, np.float64)
+    most = np.abs(array).max(initial=0)
+    if most:
+        array /= most  # so that no square is out of range, whatever the numbers
+        array /= np.sqrt(np.square(array).sum())
+    return array.astype(np.float32)
 
 
 def _packed(vector: Sequence[float] | None) -> bytes:
