@@ -116,8 +116,8 @@ class TermScore:
 class Closeness:
     """What a passage's meaning did for its place.
 
-    `cosine` is with the wording that suits it best and `adds` what it put on top of the score by words. Ranks count
-    from 1; `rank_by_words` is None for one that no word found.
+    `cosine` is with the wording that suits it best and `adds` what it put on top of the score by words, below 0 where
+    it took from it. Ranks count from 1; `rank_by_words` is None for one that no word found.
     """
 
     cosine: float
