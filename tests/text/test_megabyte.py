@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import tracemalloc
+
 import pytest
 from talekeeper.text import (
     check_text,
@@ -63,3 +66,20 @@ def test_a_long_text_is_read_by_every_function(unit: str, size: int) -> None:
     assert digest(marked)
     if unit != "\ud800":
         assert check_text(marked, "text") is marked
+
+
+@pytest.mark.parametrize(
+    "letters", ["กขคงจฉชซ", "ကခဂဃငစဆဇ", "😀😁😂🤣😃😄😅😆", "가나다라마바사아", "我有一条狗猫鱼鸟"]
+)
+def test_phrases_are_not_remembered_like_words(letters: str) -> None:
+    chance = random.Random(1)
+    phrases = ["".join(chance.choices(letters, k=60)) for _ in range(1_000)]
+    document_terms(phrases[0])
+
+    tracemalloc.start()
+    for phrase in phrases:
+        document_terms(phrase)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert held < 1_000_000

@@ -30,6 +30,8 @@ SINGLE = "\x01"
 _COUNT_LIMIT = 255
 _TELLING_PAIRS = 2
 _KEPT = 1 << 15
+_FEW = 4
+"""Terms of what is kept. Phrases of Thai and rows of emoji have sixty each: so many of them would be 180 MB."""
 
 
 def document_terms(*texts: str) -> Terms:
@@ -66,7 +68,7 @@ class _Several(NamedTuple):
 class _Known(dict[str, str | _Several]):
     """What was met between two spaces → its term, or its terms where it has none or several.
 
-    Texts repeat their words. All are forgotten at once, so no order need be kept.
+    Texts repeat their words, and no phrases. All are forgotten at once, so no order need be kept.
     """
 
     def __missing__(self, piece: str) -> str | _Several:
@@ -77,7 +79,7 @@ class _Known(dict[str, str | _Several]):
             tokens += _terms_of(run, script)
             if script is Script.CJK and len(run) > 1:
                 singles += map(SINGLE.__add__, run)
-        if singles or len(piece) > TOKEN_LIMIT:  # texts of CJK repeat no pieces, and none is as long as that
+        if singles or len(tokens) > _FEW or len(piece) > TOKEN_LIMIT:  # what is no word is seldom repeated
             return _Several(tokens, singles)
         if len(self) >= _KEPT:
             self.clear()
