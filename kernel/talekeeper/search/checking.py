@@ -50,7 +50,7 @@ class _Content:
     words: list[int]
 
 
-@decoding()
+@decoding
 def check(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
     """First what the index has against itself, then passage by passage, then what is too much."""
     row = read_rows(tx, [part]).get(part)

@@ -1,4 +1,4 @@
-"""What is read from the index's tables may have changed on the disk; every decoder works inside `decoding`."""
+"""What is read from the index's tables may have changed on the disk; every decoder is decorated with `decoding`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ class IndexDamaged(StoreUnusable):
         super().__init__(f"the search index is damaged ({reason})", cure="'talekeeper doctor --rebuild' makes it anew")
 
 
-def decoding() -> Callable[[Callable[P, R]], Callable[P, R]]:
+def decoding(decoder: Callable[P, R]) -> Callable[P, R]:
     """Around a decoder: what its bytes make it raise comes out as `IndexDamaged`."""
 
-    def around(decoder: Callable[P, R]) -> Callable[P, R]:
-        @wraps(decoder)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                return decoder(*args, **kwargs)
-            except _RAW as error:
-                raise IndexDamaged(f"{type(error).__name__}: {error}") from error
+    @wraps(decoder)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return decoder(*args, **kwargs)
+        except _RAW as error:
+            raise IndexDamaged(f"{type(error).__name__}: {error}") from error
 
-        return guarded
-
-    return around
+    return guarded

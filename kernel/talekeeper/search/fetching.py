@@ -31,7 +31,7 @@ PostingCache = ByteLru[tuple[int, str], Term]
 """(serial of a stack, term) → its postings in all segments. Segments never change, so it is right."""
 
 
-@decoding()
+@decoding
 def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Sequence[str]) -> list[Postings]:
     """For each state, what it holds of the terms."""
     settled = _settled(tx, cache, states, terms)

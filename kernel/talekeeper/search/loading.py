@@ -50,14 +50,14 @@ class _Removed:
     last: Mark | None
 
 
-@decoding()
+@decoding
 def read_rows(tx: Tx, parts: Sequence[int]) -> dict[int, PartRow]:
     """The counters of those of `parts` that exist."""
     rows = tx.rows(_ROWS.format(", ".join("?" * len(parts))), list(parts))
     return {row[0]: PartRow(*row) for row in rows}
 
 
-@decoding()
+@decoding
 def load(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
     """The state of this snapshot, built on `base` as far as that is the same."""
     if base is not None and base.row.layout == row.layout:

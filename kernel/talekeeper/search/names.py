@@ -24,7 +24,7 @@ class Names:
         self._states = states
         self._known: dict[Place, Name] = {}
 
-    @decoding()
+    @decoding
     def of(self, places: Sequence[Place]) -> Mapping[Place, Name]:
         """The names of these places, each given once, and of those asked for earlier."""
         for number in range(len(self._states)):

@@ -14,7 +14,7 @@ from talekeeper.search.damage import IndexDamaged
 from talekeeper.search.maintenance import maintain
 from talekeeper.search.passage import Passage
 from talekeeper.search.staging import abandon
-from talekeeper.search.vectors import PlacedSegment, held, move
+from talekeeper.search.vectors import StoredVector, held, move
 from talekeeper.search.writing import MIXED, add, drop_part, find_source, make_part, remove_docs, versions
 from talekeeper.text import TOKENS_FINGERPRINT
 
@@ -90,7 +90,7 @@ def _rebuild_in_place(db: Database, part: int, passages: Passages) -> None:
 def _put_in(tx: Tx, part: int, passages: Passages, cursor: Any) -> Any:
     """The next batch. A passage that had a vector has it still: what it says is what it said."""
     batch, after = passages(tx, cursor)
-    vectors: dict[int, PlacedSegment] = {}
+    vectors: dict[int, StoredVector] = {}
     for passage in batch:
         source = find_source(tx, part, passage.kind, passage.plugin, passage.namespace)
         before = [] if source is None else versions(tx, part, source, passage.key, passage.revision)

@@ -93,7 +93,7 @@ def read_segments(tx: Tx, part: int) -> list[Segment]:
     return [Segment(*row) for row in rows]
 
 
-@decoding()
+@decoding
 def next_flush(tx: Tx, part: int) -> Flush | None:
     """Makes a segment of the oldest passages of the tail once 128 numbers are given out; only reads.
 
@@ -147,7 +147,7 @@ def _from_tail(rows: Sequence[Row], lo: int, hi: int, level: int) -> NewSegment:
     return NewSegment(lo, hi, level, rows[0][-1], from_rows(rows), terms, encode_all(postings, len(rows)))
 
 
-@decoding()
+@decoding
 def combine(tx: Tx, part: int, old: Sequence[Segment], level: int) -> Replacement:
     """Puts adjacent segments of one tokeniser together and leaves their dead out; only reads."""
     marks = ", ".join("?" * len(old))

@@ -60,7 +60,7 @@ WHERE vector.part = ? AND vector.doc = ? AND doc.digest = ?
 """
 _NO_SPACE = 0
 Fixed = NDArray[np.int16]
-PlacedSegment = tuple[int, bytes]
+StoredVector = tuple[int, bytes]
 """The space of a vector and what is stored of it."""
 _ELSEWHERE = b"\1"
 """In place of a vector: a store outside this database has it."""
@@ -133,10 +133,6 @@ class Matrix:
             np.matmul(some[: end - start], scaled, out=found[start:end])
         return found
 
-    def single(self, rows: Positions) -> Singles:
-        """The chosen vectors in single precision."""
-        return self.rows[rows].astype(np.float32) / np.float32(_ONE)
-
 
 NO_VECTORS = Matrix(np.empty(0, np.uint32), np.empty((0, 0), np.int16))
 
@@ -150,7 +146,7 @@ class MatrixCache:
     def __init__(self, budget: int) -> None:
         self._held: ByteLru[tuple[int, int], Matrix] = ByteLru(budget)
 
-    @decoding()
+    @decoding
     def load(self, tx: Tx, part: int, space: int, elsewhere: Elsewhere | None = None) -> Matrix:
         """As this snapshot has it, and perhaps newer; raises what `elsewhere` raises."""
         held = self._held.get((part, space)) or NO_VECTORS
@@ -231,7 +227,7 @@ def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float] | N
     return [doc for doc, data in packed.items() if tx.run(_PUT, (space, batch, data, part, doc))]
 
 
-def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> PlacedSegment | None:
+def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> StoredVector | None:
     """The vector of the first of these passages whose text has this digest, if it has one in this database."""
     for doc in docs:
         row = tx.one(_HELD, (part, doc, digest))
@@ -240,7 +236,7 @@ def held(tx: Tx, part: int, docs: Sequence[int], digest: int) -> PlacedSegment |
     return None
 
 
-def move(tx: Tx, part: int, vectors: Mapping[int, PlacedSegment]) -> None:
+def move(tx: Tx, part: int, vectors: Mapping[int, StoredVector]) -> None:
     """Gives passages by number vectors that others of the same text had."""
     if vectors:
         batch = count_up(tx, _BATCH)
