@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.db import Database, Tx
 from talekeeper.search import Index, Kind, Meaning, PartScope, Passage, Query, Ranked, Ranking, Source
-from talekeeper.search.vectors import Matrix, MatrixCache, unit
+from talekeeper.search.matrix import Matrix, MatrixCache
+from talekeeper.search.vectors import unit
 from talekeeper.search.writing import remove_docs
 
 WORDS = ("ash", "elm", "fir", "oak", "pine", "yew")

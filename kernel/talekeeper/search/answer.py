@@ -11,6 +11,7 @@ from talekeeper.search.blending import blend
 from talekeeper.search.bm25 import Statistics
 from talekeeper.search.fusion import fold, fuse, merge
 from talekeeper.search.hits import Hits
+from talekeeper.search.matrix import Matrix
 from talekeeper.search.meaning import standings
 from talekeeper.search.names import Name, Names
 from talekeeper.search.narrowing import narrow
@@ -22,7 +23,6 @@ from talekeeper.search.shortlist import Field, Place, Shortlist, order, shortlis
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
 from talekeeper.search.unsaid import Paired, telling, unsaid
-from talekeeper.search.vectors import Matrix
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)

@@ -10,6 +10,7 @@ from talekeeper.search import checking, maintenance, rebuilding, staging, vector
 from talekeeper.search.answer import FetchedQuery, Wording, all_terms, answer, unsaid_characters
 from talekeeper.search.checking import Difference
 from talekeeper.search.fetching import PostingCache, fetch
+from talekeeper.search.matrix import NO_VECTORS, Matrix, MatrixCache
 from talekeeper.search.meaning import compared
 from talekeeper.search.names import Names
 from talekeeper.search.part_cache import PartCache
@@ -18,7 +19,7 @@ from talekeeper.search.rebuilding import Passages
 from talekeeper.search.scope import Scope, make_scope, wanted
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
-from talekeeper.search.vectors import NO_VECTORS, Matrix, MatrixCache, unit
+from talekeeper.search.vectors import unit
 
 _MEGABYTE = 1 << 20
 

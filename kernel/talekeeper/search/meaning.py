@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from talekeeper.search.arrays import Bools, Positions, Singles
+from talekeeper.search.matrix import Matrix
 from talekeeper.search.passage import Kind
 from talekeeper.search.scope import Scope, label_of
 from talekeeper.search.shortlist import Field
 from talekeeper.search.state import PartState
 from talekeeper.search.surroundings import Surroundings
 from talekeeper.search.tuning import Tuning
-from talekeeper.search.vectors import Matrix
 
 _FEWEST = 3
 """Of fewer passages none can stand out."""

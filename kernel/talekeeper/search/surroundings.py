@@ -18,8 +18,8 @@ import numpy as np
 
 from talekeeper.search.arrays import Bools, Column, Positions, Singles
 from talekeeper.search.manner import turns_taken
+from talekeeper.search.matrix import Matrix
 from talekeeper.search.tuning import Tuning
-from talekeeper.search.vectors import Matrix
 
 _LEAST = np.float32(1e-6)
 _AT_ONCE = 256
