@@ -66,16 +66,16 @@ def _unpaired(_: str, __: Collection[str]) -> Mapping[str, tuple[str, ...]]:
 
 _WORDLESS = replace(STANDARD, query_terms=_unheard, everyday_terms=_none, paired_characters=_unpaired)
 _ALONE = replace(_WORDLESS, meaning_most=_NO_BOUND, meaning_gate=-_NO_BOUND)
-_BEFORE, _AFTER = STANDARD.meant_before, STANDARD.meant_after
+_BEFORE, _AFTER = STANDARD.meaning_before, STANDARD.meaning_after
 VARIANTS = (
     Variant("words", asks=_nothing),
     Variant("meaning", _ALONE),
-    Variant("meaning, no neighbours", replace(_ALONE, meant_before=(), meant_after=())),
+    Variant("meaning, no neighbours", replace(_ALONE, meaning_before=(), meaning_after=())),
     Variant("both"),
-    Variant("no neighbours", replace(STANDARD, meant_before=(), meant_after=())),
-    Variant("one neighbour a side", replace(STANDARD, meant_before=_BEFORE[:1], meant_after=_AFTER[:1])),
-    Variant("what is common counts in full", replace(STANDARD, meant_common=0.0)),
-    Variant("twice as much of it is taken off", replace(STANDARD, meant_common=2 * STANDARD.meant_common)),
+    Variant("no neighbours", replace(STANDARD, meaning_before=(), meaning_after=())),
+    Variant("one neighbour a side", replace(STANDARD, meaning_before=_BEFORE[:1], meaning_after=_AFTER[:1])),
+    Variant("what is common counts in full", replace(STANDARD, meaning_common=0.0)),
+    Variant("twice as much of it is taken off", replace(STANDARD, meaning_common=2 * STANDARD.meaning_common)),
     Variant("what lacks meaning loses nothing", replace(STANDARD, meaning_lacks=0.0)),
     Variant("all words leave no room", replace(STANDARD, meaning_covered=1.0)),
     Variant("neighbours' words leave as little room", replace(STANDARD, meaning_own=0.0)),

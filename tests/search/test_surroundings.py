@@ -35,12 +35,12 @@ def surroundings(told: list[Row | None], flags: NDArray[np.uint8], common: float
     has = np.array([one is not None for one in told])
     row = np.maximum(np.cumsum(has) - 1, 0)
     matrix = Matrix(np.arange(len(fixed), dtype=np.uint32), fixed)
-    return Surroundings.of(flags[: len(told)], matrix, has, row, replace(STANDARD, meant_common=common))
+    return Surroundings.of(flags[: len(told)], matrix, has, row, replace(STANDARD, meaning_common=common))
 
 
 def shares(part: float = 1.0) -> dict[int, float]:
-    before = {-away: part * share for away, share in enumerate(STANDARD.meant_before, start=1)}
-    return {0: 1.0, **before, **{away: part * share for away, share in enumerate(STANDARD.meant_after, start=1)}}
+    before = {-away: part * share for away, share in enumerate(STANDARD.meaning_before, start=1)}
+    return {0: 1.0, **before, **{away: part * share for away, share in enumerate(STANDARD.meaning_after, start=1)}}
 
 
 def summed(told: list[Row | None], place: int, weights: dict[int, float]) -> tuple[Row, float]:
@@ -59,7 +59,7 @@ def test_a_message_is_told_by_the_cosine_with_the_sum_of_it_and_its_neighbours(
     places = np.flatnonzero([one is not None for one in told])
     sums = [summed(told, int(place), shares())[0] for place in places]
 
-    found, usual = surroundings(told, TURNS).told(places, places, question)
+    found, usual = surroundings(told, TURNS).cosines(places, places, question)
 
     assert found.tolist() == pytest.approx([float(unit(one) @ question) for one in sums], abs=1e-2)
     assert usual.tolist() == pytest.approx(found.tolist(), abs=1e-5)
@@ -71,7 +71,7 @@ def test_roughly_it_is_the_weighted_mean_of_the_cosines_that_are_there(told: lis
     cosine = np.array([0.0 if one is None else float(one @ question) for one in told], np.float32)
     sums = [summed(told, place, shares()) for place in range(len(told))]
 
-    found = surroundings(told, TURNS).roughly(cosine)
+    found = surroundings(told, TURNS).rough_cosines(cosine)
 
     expected = [float(total @ question) / weight if weight else 0.0 for total, weight in sums]
     assert found.tolist() == pytest.approx(expected, abs=1e-4)
@@ -81,7 +81,7 @@ def test_where_one_voice_speaks_throughout_neighbours_count_half() -> None:
     told: list[Row | None] = [unit(np.eye(WIDTH + 1)[i % 3]) for i in range(30)]
     question = unit([1.0, 0.5, 0.0, 0.0, 0.0])
 
-    found, _ = surroundings(told, ONE_VOICE).told(np.arange(30), np.arange(30), question)
+    found, _ = surroundings(told, ONE_VOICE).cosines(np.arange(30), np.arange(30), question)
 
     sums = [summed(told, place, shares(0.5))[0] for place in range(30)]
     assert found.tolist() == pytest.approx([float(unit(one) @ question) for one in sums], abs=1e-3)
@@ -93,8 +93,8 @@ def test_what_others_elsewhere_say_as_well_is_taken_off() -> None:
     question = unit([1.0, 1.0, 1.0, 0.0, 0.0])
     every = np.arange(30)
 
-    plain, _ = surroundings(told, TURNS).told(every, every, question)
-    found, _ = surroundings(told, TURNS, common=0.5).told(every, every, question)
+    plain, _ = surroundings(told, TURNS).cosines(every, every, question)
+    found, _ = surroundings(told, TURNS, common=0.5).cosines(every, every, question)
 
     # 25 says what 0 says; those like 15 are all so near that they are its neighbours, or nearly.
     assert (plain - found)[0] > (plain - found)[15] > 0
@@ -105,7 +105,7 @@ def test_where_there_are_only_neighbours_nothing_is_taken_off(count: int) -> Non
     told: list[Row | None] = [unit(np.eye(WIDTH + 1)[i % 3]) for i in range(count)]
     every = np.arange(count)
 
-    plain, _ = surroundings(told, TURNS).told(every, every, unit(np.ones(WIDTH + 1)))
-    found, _ = surroundings(told, TURNS, common=0.5).told(every, every, unit(np.ones(WIDTH + 1)))
+    plain, _ = surroundings(told, TURNS).cosines(every, every, unit(np.ones(WIDTH + 1)))
+    found, _ = surroundings(told, TURNS, common=0.5).cosines(every, every, unit(np.ones(WIDTH + 1)))
 
     assert found.tolist() == plain.tolist()

@@ -22,7 +22,7 @@ from talekeeper.search.scope import Scope
 from talekeeper.search.shortlist import Field, Place, Shortlist, order, shortlist, take_statistics
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
-from talekeeper.search.unsaid import Paired, telling, unsaid
+from talekeeper.search.unsaid import Paired, selective, unsaid
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
@@ -81,8 +81,8 @@ def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
 
 def all_terms(wordings: Sequence[Wording]) -> list[str]:
     """Each term once."""
-    telling = [term for wording in wordings for term in wording.terms]
-    return list(dict.fromkeys([*telling, *(term for wording in wordings for term in wording.everyday)]))
+    first = [term for wording in wordings for term in wording.terms]
+    return list(dict.fromkeys([*first, *(term for wording in wordings for term in wording.everyday)]))
 
 
 def unsaid_characters(asked: FetchedQuery) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def _with_unsaid(wording: Wording, statistics: Statistics, tuning: Tuning) -> tu
     """A wording's terms with characters of pairs nobody has said, and statistics in which these weigh less."""
     if not wording.paired:
         return wording.terms, statistics
-    besides = telling(unsaid(wording.paired, statistics.df), statistics, tuning.unsaid_share)
+    besides = selective(unsaid(wording.paired, statistics.df), statistics, tuning.unsaid_share)
     return (*wording.terms, *besides), statistics.lighter(besides, tuning.unsaid)
 
 
@@ -125,8 +125,8 @@ def _by_meaning_too(
     if wording.vector is None:
         return found
     listed = [found.position[found.field == number] for number in range(len(fields))]
-    heights = standings(fields, asked.matrices, wording.vector, listed, width, asked.tuning)
-    return found if heights is None else blend(found, fields, heights, width, asked.tuning, names.keys)
+    measured = standings(fields, asked.matrices, wording.vector, listed, width, asked.tuning)
+    return found if measured is None else blend(found, fields, measured, width, asked.tuning, names.keys)
 
 
 def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
@@ -153,4 +153,4 @@ def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], names: Names)
     if len(places) == 1:
         return places[0]
     keys = names.keys(list(dict.fromkeys(place for found in places for place in found)))
-    return fuse(places, lambda place: (-hits.score(place), *hits.standing(place), keys[place]), tuning.damping)
+    return fuse(places, lambda place: (-hits.score(place), *hits.among_equals(place), keys[place]), tuning.damping)

@@ -49,7 +49,7 @@ class Hits:
         """Of the wording it covers best."""
         return max(listed.coverage(row) for listed, row in self._rows[place])
 
-    def standing(self, place: Place) -> tuple[int, int]:
+    def among_equals(self, place: Place) -> tuple[int, int]:
         """What decides between equal scores: later turn, then deeper in the story."""
         columns = self._states[place[0]].columns
         return -columns.turn.item(place[1]), -columns.depth.item(place[1])

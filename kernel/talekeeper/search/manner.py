@@ -62,3 +62,8 @@ def turns_taken(flags: Column, places: Positions) -> float:
     voice = flags & _VOICE
     changes: Bools = (voice[1:] != voice[:-1])[np.diff(places) == 1]
     return float(changes.mean()) if len(changes) else 1.0
+
+
+def lent_part(flags: Column, places: Positions, monologue: float) -> float:
+    """What messages lend each other, beside 1 where voices take turns: `monologue` where one speaks throughout."""
+    return monologue + (1 - monologue) * turns_taken(flags, places)

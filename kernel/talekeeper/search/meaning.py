@@ -1,9 +1,9 @@
 """How near the passages in scope are to a query by meaning: cosines, and by how much each stands out among them.
 
 Cosines of one encoder are not those of another, nor are they alike from query to query, so what counts is the standing:
-the distance from the mean of the scope in standard deviations. Passages without a vector stand nowhere. A message
-stands twice: by itself, and together with its neighbours (`surroundings`), which is looked at closely only where it is
-high, or where words have found.
+the distance from the mean of the scope in standard deviations (z-score). Passages without a vector stand nowhere. A
+message stands twice: by itself, and together with its neighbours (`surroundings`), which is looked at closely only
+where it is high, or where words have found.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class MeaningScores:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
+    """Turns cosines into standard scores (z)."""
+
     mean: float
     spread: float
 
@@ -76,7 +78,7 @@ class _Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class _FieldCosines:
     """A field's passages in reading order, `has` where there is a vector, and its `row` there.
 
     `meant` is the cosine, of messages with the neighbours' shares in it: roughly what they mean together.
@@ -100,21 +102,21 @@ def standings(
 ) -> list[MeaningScores] | None:
     """Of each field the `width` passages that stand out most, and more, and those `listed`.
 
-    Measured over all fields together; None where too few have vectors to compare.
+    Measured over all fields together; None where too few have vectors to compare, or all mean the same.
     """
-    found = [_near(field, matrix, vector, tuning) for field, matrix in zip(fields, matrices, strict=True)]
-    total = sum(int(np.count_nonzero(near.has)) for near in found)
+    found = [_cosines_of(field, matrix, vector, tuning) for field, matrix in zip(fields, matrices, strict=True)]
+    total = sum(int(np.count_nonzero(held.has)) for held in found)
     if total < _FEWEST:
         return None
-    looked = [_looked_at(near, positions, width) for near, positions in zip(found, listed, strict=True)]
-    every = -(-total // _SAMPLE)
-    closely = [_closely(near, at, vector, every) for near, at in zip(found, looked, strict=True)]
-    own, together = _Scale.of([near.cosine[near.has] for near in found]), _Scale.of([usual for _, usual in closely])
+    looked = [_looked_at(held, positions, width) for held, positions in zip(found, listed, strict=True)]
+    step = -(-total // _SAMPLE)
+    closely = [_closely(held, at, vector, step) for held, at in zip(found, looked, strict=True)]
+    own, together = _Scale.of([held.cosine[held.has] for held in found]), _Scale.of([usual for _, usual in closely])
     if not (own.spread > _FLAT and together.spread > _FLAT):
         return None
     return [
-        _standing(near, at, together.heights(values), own)
-        for near, at, (values, _) in zip(found, looked, closely, strict=True)
+        _standing(held, at, together.heights(values), own)
+        for held, at, (values, _) in zip(found, looked, closely, strict=True)
     ]
 
 
@@ -126,33 +128,33 @@ def compared(states: Sequence[PartState], scopes: Sequence[Scope], matrices: Seq
     )
 
 
-def _looked_at(near: _Near, listed: Positions, width: int) -> Positions:
+def _looked_at(held: _FieldCosines, listed: Positions, width: int) -> Positions:
     """Where in reading order the passages are whose standing is measured closely."""
-    there = np.flatnonzero(near.has)
+    there = np.flatnonzero(held.has)
     most = width * _TIMES
     if most >= len(there):
         return there
-    high = there[np.argpartition(-near.meant[there], most)[:most]]
-    return np.union1d(high, there[np.isin(near.position[there], listed)])
+    high = there[np.argpartition(-held.meant[there], most)[:most]]
+    return np.union1d(high, there[np.isin(held.position[there], listed)])
 
 
-def _closely(near: _Near, looked: Positions, vector: Singles, every: int) -> tuple[Singles, Singles]:
-    """What these mean, and what is usual: of messages a sample, one in so many; of records all."""
-    there = np.flatnonzero(near.has)
-    if near.around is None or not len(there):
-        return near.meant[looked], near.meant[there]
-    return near.around.told(looked, there[::every], vector)
+def _closely(held: _FieldCosines, looked: Positions, vector: Singles, step: int) -> tuple[Singles, Singles]:
+    """What these mean, and what is usual: of messages one in `step`, of records all."""
+    there = np.flatnonzero(held.has)
+    if held.around is None or not len(there):
+        return held.meant[looked], held.meant[there]
+    return held.around.cosines(looked, there[::step], vector)
 
 
-def _standing(near: _Near, looked: Positions, height: Singles, own: _Scale) -> MeaningScores:
-    order = np.argsort(near.position[looked], kind="stable")
+def _standing(held: _FieldCosines, looked: Positions, height: Singles, own: _Scale) -> MeaningScores:
+    order = np.argsort(held.position[looked], kind="stable")
     at = looked[order]
-    cosine = near.cosine[at]
-    lacks = np.zeros_like(cosine) if near.around is None else np.maximum(-own.heights(cosine), 0)
-    return MeaningScores(near.position[at], cosine, height[order], lacks)
+    cosine = held.cosine[at]
+    lacks = np.zeros_like(cosine) if held.around is None else np.maximum(-own.heights(cosine), 0)
+    return MeaningScores(held.position[at], cosine, height[order], lacks)
 
 
-def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Near:
+def _cosines_of(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _FieldCosines:
     position = _in_scope(field)
     has, rows = _rows(field.state, matrix, position)
     cosine = np.zeros(len(position), np.float32)
@@ -162,9 +164,9 @@ def _near(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _Nea
         cosine[has] = matrix.part(rows).cosines(vector) if picked else matrix.cosines(vector)[rows]
         row[has] = rows
     if field.kind is not Kind.MESSAGE:
-        return _Near(position, has, row, cosine, cosine, None)
+        return _FieldCosines(position, has, row, cosine, cosine, None)
     around = Surroundings.of(field.state.columns.flags[position], matrix, has, row, tuning)
-    return _Near(position, has, row, cosine, around.roughly(cosine), around)
+    return _FieldCosines(position, has, row, cosine, around.rough_cosines(cosine), around)
 
 
 def _in_scope(field: Field) -> Positions:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
-from talekeeper.search.manner import answered, turns_taken
+from talekeeper.search.manner import answered, lent_part
 from talekeeper.search.postings import frequencies
 from talekeeper.search.shortlist import Field, Rows, Shortlist, join, score_rows
 from talekeeper.search.tuning import Tuning
@@ -53,7 +53,7 @@ def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Sho
     asks = answered(flags)
     own = np.searchsorted(needed, around)
     lengths = columns.length[positions].astype(np.float64)
-    part = tuning.monologue + (1 - tuning.monologue) * turns_taken(flags, needed)
+    part = lent_part(flags, needed, tuning.monologue)
     lent = _lent(np.column_stack([words, lengths]), own, tuning)
     near = lent[:, :-1]
     _lend_answers_more(near, words, asks, own, around, tuning)

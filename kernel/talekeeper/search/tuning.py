@@ -64,15 +64,15 @@ class Tuning:
     meaning_lacks: float = 1.0
     """What a message loses for each deviation that it is below the mean by itself; .5 to 1.5 are the same, 0 costs .02
     in R@10 on two sets."""
-    meant_before: tuple[float, ...] = tuple(0.5 * 0.7**away for away in range(_WIDTH))
+    meaning_before: tuple[float, ...] = tuple(0.5 * 0.7**away for away in range(_WIDTH))
     """What the meaning of the message one, two, … before counts in a message's; .45 · .6^n costs .004
     to .006 on two sets."""
-    meant_after: tuple[float, ...] = tuple(0.35 * 0.7**away for away in range(_WIDTH))
+    meaning_after: tuple[float, ...] = tuple(0.35 * 0.7**away for away in range(_WIDTH))
     """The same for those after it."""
-    meant_common: float = 0.25
+    meaning_common: float = 0.25
     """The part that is taken off of what messages have in common with those most like them; .15 is the same, .5 costs
     .005 to .017 on four sets and gives .008 on one."""
-    meant_kin: int = 5
+    meaning_kin: int = 5
     """How many those are, of a sample; 3 and 10 are the same."""
     fold: bool = True
     """Whether passages of identical text are one result."""

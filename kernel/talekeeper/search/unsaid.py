@@ -21,7 +21,7 @@ def unsaid(paired: Paired, df: Mapping[str, int]) -> list[str]:
     return [character for character, pairs in paired.items() if not any(df[pair] for pair in pairs)]
 
 
-def telling(characters: Sequence[str], statistics: Statistics, share: float) -> tuple[str, ...]:
+def selective(characters: Sequence[str], statistics: Statistics, share: float) -> tuple[str, ...]:
     """Those that some passage holds, and no more of them than `share` of all, or one."""
     most = max(1, share * statistics.total)
     return tuple(character for character in characters if 0 < statistics.df[character] <= most)
