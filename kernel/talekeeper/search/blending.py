@@ -9,9 +9,10 @@ for a message and 1.5 for a record, which has no neighbours' words to be found b
 itself is below the mean, at most `words`: found by words that mean something else there, or by its neighbours' alone,
 it is not what was asked for.
 
-All summands are of the size of a log-likelihood, so many matching words outweigh whatever an encoder makes of them, and
-words that nobody has said leave it the choice. docs/reference/search-quality.md has what it gives on fourteen sets.
-Encoders that say more about a text than the one measured there gain more.
+The weight of a source multiplies all summands. These are of the size of a log-likelihood, so many matching words
+outweigh whatever an encoder makes of them, and words that nobody has said leave it the choice.
+docs/reference/search-quality.md has what it gives on fourteen sets. Encoders that say more about a text than the one
+measured there gain more.
 """
 
 from __future__ import annotations

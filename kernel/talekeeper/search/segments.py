@@ -22,11 +22,12 @@ from talekeeper.search.tail import load_terms
 from talekeeper.search.writing import count_up, new_stamp
 
 FLUSH = 128
+"""Passages of the tail that make a segment; few, since the first search of a process reads the tail (`tail`)."""
 FAN = 8
 """Segments merged into one. A level's segments hold FLUSH · FAN^level passages, fewer where some were removed."""
 TOP_LEVEL = 3
 LARGEST = 1 << 16
-"""Passages of a segment of the top level, for which a local id has just room."""
+"""Passages of a segment of the top level, FLUSH · FAN^3, for which a local id has just room."""
 
 _TAIL = """
 SELECT tail.doc, slot, branch, depth, turn, revision, source, length, flags, terms, tokens
