@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
 from ablation.report import Figures, parser, print_figures, write_json
+from ablation.variants import no_characters, no_everyday
 from talekeeper.evaluate.asking import rank
 from talekeeper.evaluate.corpus import load
 from talekeeper.evaluate.runs import asked
@@ -56,15 +57,7 @@ def _unheard(_: str) -> tuple[str, ...]:
     return ("\0",)
 
 
-def _none(_: str) -> tuple[str, ...]:
-    return ()
-
-
-def _unpaired(_: str, __: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    return {}
-
-
-_WORDLESS = replace(STANDARD, query_terms=_unheard, everyday_terms=_none, paired_characters=_unpaired)
+_WORDLESS = replace(STANDARD, query_terms=_unheard, everyday_terms=no_everyday, paired_characters=no_characters)
 _ALONE = replace(_WORDLESS, meaning_most=_NO_BOUND, meaning_gate=-_NO_BOUND)
 _BEFORE, _AFTER = STANDARD.meaning_before, STANDARD.meaning_after
 VARIANTS = (

@@ -16,6 +16,7 @@ from talekeeper.text.normalise import normalise
 from talekeeper.text.runs import Script, find_runs, script_of
 from talekeeper.text.words import split_word
 
+_NO_BOUND = 1e9
 _SNOWBALL = Stemmer.Stemmer("english")
 
 
@@ -39,11 +40,13 @@ def _tuned(name: str, **changes: Any) -> Variant:
     return Variant(name, replace(STANDARD, **changes))
 
 
-def _no_everyday(_: str) -> tuple[str, ...]:
+def no_everyday(_: str) -> tuple[str, ...]:
+    """In place of `everyday_terms`."""
     return ()
 
 
-def _no_characters(_text: str, _terms: Collection[str]) -> dict[str, tuple[str, ...]]:
+def no_characters(_text: str, _terms: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """In place of `paired_characters`."""
     return {}
 
 
@@ -84,9 +87,6 @@ def _lower(text: str) -> str:
     return text.lower()
 
 
-_PAIR = tuple[float, ...]
-_OLD: dict[str, _PAIR | bool | float] = {"before": (0.4, 0.2), "after": (0.4, 0.2), "lend_lengths": False}
-
 BASE = Variant("all of it")
 VARIANTS = (
     Variant("no second stage (plain BM25, our terms)", neighbours=False),
@@ -98,21 +98,27 @@ VARIANTS = (
     Variant("no stop words", replaced={"STOP_WORDS": frozenset[str]()}),
     Variant("no stop characters", replaced={"STOP_CHARACTERS": frozenset[str]()}),
     Variant("no stranded characters", replace(STANDARD, query_terms=_without_stranded)),
-    _tuned("no characters for pairs nobody said", paired_characters=_no_characters),
+    _tuned("no characters for pairs nobody said", paired_characters=no_characters),
     Variant("no speaker", passage=lambda draft: document_terms(draft.text, date_words(draft.time or ""))),
     Variant("no date", passage=lambda draft: document_terms(draft.text, draft.speaker)),
     _tuned("neighbours one side: before", after=(0.0,) * 6),
     _tuned("neighbours one side: after", before=(0.0,) * 6),
     _tuned("one neighbour a side", before=STANDARD.before[:1], after=STANDARD.after[:1]),
-    _tuned("two neighbours, .4 and .2, no lent lengths", most=1e9, **_OLD),
+    _tuned(
+        "two neighbours, .4 and .2, no lent lengths",
+        before=(0.4, 0.2),
+        after=(0.4, 0.2),
+        lend_lengths=False,
+        most=_NO_BOUND,
+    ),
     _tuned("no lent lengths", lend_lengths=False),
-    _tuned("no cap on what is lent", most=1e9),
+    _tuned("no cap on what is lent", most=_NO_BOUND),
     _tuned("neighbours do not enter", reach=0),
     _tuned("neighbours enter from 3 away", reach=3),
     _tuned("one voice lends as two do", monologue=1.0),
     _tuned("questions lose nothing", asking=0.0),
     _tuned("answers are lent no more", answering=0.0),
-    _tuned("no everyday words", everyday_terms=_no_everyday),
+    _tuned("no everyday words", everyday_terms=no_everyday),
     _tuned("identical texts not folded", fold=False),
     _tuned("b 0.75 for messages", b=0.75),
     _tuned("b 0.4 for records", b_records=0.4),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Row, Tx
-from talekeeper.search import Index, PartScope, Passage, Query, Ranking, Source, excerpt
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source, excerpt
 from talekeeper.text import document_terms, query_terms
 
 EVERYTHING = 2**31 - 1
@@ -73,6 +73,18 @@ class Counting:
     def run_many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
         self.statements += 1
         self._tx.run_many(sql, params)
+
+
+def statements_of(db: Database, work: Callable[[Tx], object]) -> int:
+    """The statements that some work takes."""
+    counting: list[Counting] = []
+
+    def count(tx: Tx) -> None:
+        counting.append(Counting(tx))
+        work(counting[0])
+
+    db.write(count, name="count")
+    return counting[0].statements
 
 
 @pytest.fixture
@@ -262,14 +274,7 @@ def test_an_add_takes_four_statements_also_in_a_large_index_and_with_a_long_text
     fill: Callable[[Iterable[str]], None], db: Database, index: Index, part: int, message: Callable[..., Passage]
 ) -> None:
     def statements(text: str, depth: int) -> int:
-        counted: list[Counting] = []
-
-        def add(tx: Tx) -> None:
-            counted.append(Counting(tx))
-            index.add(counted[0], part, message(text, depth))
-
-        db.write(add, name="add")
-        return counted[0].statements
+        return statements_of(db, lambda tx: index.add(tx, part, message(text, depth)))
 
     small = statements("The heron stood in the reeds.", 1_000_001)
     fill(filler(2_500))
@@ -278,6 +283,20 @@ def test_an_add_takes_four_statements_also_in_a_large_index_and_with_a_long_text
     long = statements(" ".join(syllables(20_000)), 1_000_003)
 
     assert small == large == long == 4
+
+
+def test_a_record_takes_six_statements_and_a_removal_seven(
+    db: Database, index: Index, part: int, record: Callable[..., Passage]
+) -> None:
+    def remove(tx: Tx) -> int:
+        return index.remove(tx, part, kind=Kind.RECORD, plugin="lore", namespace="entries", key="heron")
+
+    db.write(lambda tx: index.add(tx, part, record("The first of its source.", "first")), name="add")
+
+    added = statements_of(db, lambda tx: index.add(tx, part, record("The heron stood in the reeds.", "heron")))
+    removed = statements_of(db, remove)
+
+    assert (added, removed) == (6, 7)
 
 
 def test_a_query_reads_the_rows_of_its_own_words_however_large_the_index(
