@@ -233,7 +233,8 @@ class Database:
 
     def _give_back(self, connection: Connection) -> None:
         with self._mutex:
-            keep = self._writer is not None
+            # One whose rollback was interrupted is worth nothing.
+            keep = self._writer is not None and not connection.conn.in_transaction
             if keep:
                 self._idle.append(connection)
         if not keep:

@@ -11,27 +11,34 @@ from collections import deque
 from pathlib import Path
 from types import TracebackType
 
+_NOBODY = 0  # no thread's number
+
 
 class Gate:
-    """A lock, held for a block, that is handed on in the order it was asked for; waits without limit."""
+    """A lock, held for a block, that is handed on in the order it was asked for; waits without limit.
+
+    An interruption may fall between two steps of taking it or giving it back. A thread never takes it twice, so one
+    that finds itself the holder was interrupted there, and goes on as such.
+    """
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._waiting: deque[threading.Lock] = deque()
-        self._taken = False
+        self._waiting: deque[tuple[threading.Lock, int]] = deque()
+        self._holder = _NOBODY
 
     def __enter__(self) -> None:
+        me = threading.get_ident()
         with self._mutex:
-            if not self._taken:
-                self._taken = True
+            if self._holder in {_NOBODY, me}:
+                self._holder = me
                 return
             ticket = threading.Lock()
             ticket.acquire()
-            self._waiting.append(ticket)
+            self._waiting.append((ticket, me))
         try:
             ticket.acquire()
         except BaseException:
-            self._give_up(ticket)
+            self._give_up(ticket, me)
             raise
 
     def __exit__(
@@ -39,10 +46,10 @@ class Gate:
     ) -> None:
         self._leave()
 
-    def _give_up(self, ticket: threading.Lock) -> None:
+    def _give_up(self, ticket: threading.Lock, me: int) -> None:
         with self._mutex:
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
+            if (ticket, me) in self._waiting:
+                self._waiting.remove((ticket, me))
                 return
         # The gate had been handed over before the interruption arrived.
         self._leave()
@@ -50,9 +57,11 @@ class Gate:
     def _leave(self) -> None:
         with self._mutex:
             if self._waiting:
-                self._waiting.popleft().release()
+                ticket, self._holder = self._waiting[0]
+                del self._waiting[0]  # no call in between, where an interruption could fall
+                ticket.release()
             else:
-                self._taken = False
+                self._holder = _NOBODY
 
 
 _gates: dict[Path, Gate] = {}
