@@ -69,7 +69,9 @@ def test_a_long_text_is_read_by_every_function(unit: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "letters", ["กขคงจฉชซ", "ကခဂဃငစဆဇ", "😀😁😂🤣😃😄😅😆", "가나다라마바사아", "我有一条狗猫鱼鸟"]
+    "letters",
+    ["กขคงจฉชซ", "ကခဂဃငစဆဇ", "😀😁😂🤣😃😄😅😆", "가나다라마바사아", "我有一条狗猫鱼鸟"],
+    ids=["Thai", "Burmese", "emoji", "Hangul", "Han"],
 )
 def test_phrases_are_not_remembered_like_words(letters: str) -> None:
     chance = random.Random(1)

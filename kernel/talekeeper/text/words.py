@@ -56,4 +56,4 @@ def _terms(run: str) -> tuple[str, ...]:
     return tuple(map(stem, split_word(run)))
 
 
-_kept_terms = lru_cache(1 << 13)(_terms)
+_kept_terms = lru_cache(1 << 13)(_terms)  # texts repeat their words, with other signs around them
