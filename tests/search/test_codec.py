@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.search.codec import DENSE, GAPS, WIDE, Postings, encode_all
+from talekeeper.search.codec import DENSE, GAPS, WIDE, PostingLists, encode_all
 from talekeeper.search.decode import decode_all
 
 Row = dict[int, int]
 
 
-def postings_of(rows: list[Row]) -> Postings:
-    return Postings(
+def postings_of(rows: list[Row]) -> PostingLists:
+    return PostingLists(
         np.array([len(row) for row in rows], np.intp),
         np.array([local for row in rows for local in sorted(row)], np.intp),
         np.array([row[local] for row in rows for local in sorted(row)], np.uint8),

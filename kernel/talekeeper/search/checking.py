@@ -20,7 +20,7 @@ from talekeeper.search.tail import load_terms
 _WORD = (1 << 64) - 1
 _AT_ONCE = 20_000
 
-Name = tuple[Kind, str, str, str, int]
+VersionName = tuple[Kind, str, str, str, int]
 """Kind, plugin, namespace, key, revision."""
 
 
@@ -45,7 +45,7 @@ class _Content:
     """Live passages by name, and per position the checksum of its terms."""
 
     state: PartState
-    positions: Mapping[Name, int]
+    positions: Mapping[VersionName, int]
     faults: list[Difference]
     words: list[int]
 
@@ -70,7 +70,7 @@ def check(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
     return differences
 
 
-def _name(passage: Passage) -> Name:
+def _name(passage: Passage) -> VersionName:
     return passage.kind, passage.plugin, passage.namespace, passage.key, passage.revision
 
 
@@ -78,7 +78,7 @@ def _read(tx: Tx, state: PartState) -> _Content:
     columns = state.columns
     position_of = {doc: i for i, doc in enumerate(columns.doc.tolist()) if state.live[i]}
     names = {number: name for name, number in state.sources.items()}
-    positions: dict[Name, int] = {}
+    positions: dict[VersionName, int] = {}
     faults: list[Difference] = []
     sql = "SELECT doc, source, key, revision, slot FROM doc WHERE part = ? ORDER BY doc"
     for doc, source, key, revision, slot in tx.rows(sql, (state.row.id,)):

@@ -26,7 +26,7 @@ _ROOMS = ((16, 4), (4, 2), (1, 0))  # up to this frequency, that many bits
 
 
 @dataclass(frozen=True, slots=True)
-class Postings:
+class PostingLists:
     """The postings of several rows, one behind the other: row i has `counts[i]` of the `ids` and `tfs`."""
 
     counts: Positions
@@ -39,7 +39,7 @@ class Postings:
         return np.cumsum(self.counts) - self.counts
 
 
-def encode_all(postings: Postings, n: int) -> list[bytes]:
+def encode_all(postings: PostingLists, n: int) -> list[bytes]:
     """One blob for each row, for a segment of `n` passages; no row is empty."""
     counts = postings.counts
     if not len(counts):
@@ -73,7 +73,7 @@ def _bits(most: Bytes) -> Positions:
     return bits
 
 
-def _steps(postings: Postings) -> Positions:
+def _steps(postings: PostingLists) -> Positions:
     """Bytes each posting takes as a gap."""
     gaps = np.diff(postings.ids, prepend=-1)
     gaps[postings.starts] = postings.ids[postings.starts] + 1
@@ -87,7 +87,7 @@ def rows_of(counts: Positions, chosen: Positions) -> tuple[Positions, Positions]
     return row, np.arange(len(row)) - np.repeat(ends - counts[chosen], counts[chosen])
 
 
-def _write_frequencies(out: Bytes, postings: Postings, kinds: Positions, bits: Positions, at: Positions) -> None:
+def _write_frequencies(out: Bytes, postings: PostingLists, kinds: Positions, bits: Positions, at: Positions) -> None:
     row, place = rows_of(postings.counts, np.flatnonzero((kinds != DENSE) & (bits > 0)))
     bit = place * bits[row]
     values = (postings.tfs[postings.starts[row] + place] - 1) << (bit % 8).astype(np.uint8)
@@ -97,7 +97,7 @@ def _write_frequencies(out: Bytes, postings: Postings, kinds: Positions, bits: P
     out[at[row] + postings.ids[held]] = postings.tfs[held]
 
 
-def _write_ids(out: Bytes, postings: Postings, kinds: Positions, steps: Positions, at: Positions) -> None:
+def _write_ids(out: Bytes, postings: PostingLists, kinds: Positions, steps: Positions, at: Positions) -> None:
     row, place = rows_of(postings.counts, np.flatnonzero(kinds == WIDE))
     ids = postings.ids[postings.starts[row] + place]
     out[at[row] + 2 * place] = ids & 255

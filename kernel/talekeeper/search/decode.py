@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from talekeeper.search.arrays import Bools, Bytes, Ids, Positions
-from talekeeper.search.codec import BITS, DENSE, FAR, GAPS, HEADER, WIDE, Postings, rows_of
+from talekeeper.search.codec import BITS, DENSE, FAR, GAPS, HEADER, WIDE, PostingLists, rows_of
 
 _LONG = 200  # postings of a row
 
@@ -28,7 +28,7 @@ def _table(bits: int) -> NDArray[np.unsignedinteger[Any]]:
 _TABLES = {bits: _table(bits) for bits in BITS if bits}
 
 
-def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | None = None) -> Postings:
+def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | None = None) -> PostingLists:
     """The postings of all `blobs`, a row each; undoes `encode_all`. Ids are 32 bits wide.
 
     `n` is the number of passages of the segment, or one for each row; `first`, for each row, what its ids count from,
@@ -41,7 +41,7 @@ def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | No
     ends = heads + sizes
     counts = raw[heads + 2].astype(np.intp) + (raw[heads + 3].astype(np.intp) << 8) + 1
     total = int(counts.sum())
-    postings = Postings(counts, np.empty(total, np.int32), np.ones(total, np.uint8))
+    postings = PostingLists(counts, np.empty(total, np.int32), np.ones(total, np.uint8))
     kinds = raw[heads]
     bits = raw[heads + 1].astype(np.intp)
     if not (np.isin(kinds, (WIDE, GAPS, DENSE)).all() and np.isin(bits, BITS).all()):
@@ -59,7 +59,7 @@ def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | No
     return postings
 
 
-def _read_long(raw: Bytes, postings: Postings, edges: Sequence[Sequence[int]]) -> None:
+def _read_long(raw: Bytes, postings: PostingLists, edges: Sequence[Sequence[int]]) -> None:
     """Reads rows one by one: of each, where it is and what its header says."""
     for head, body, end, start, count, kind, width, base in zip(*edges, strict=True):
         held = slice(start, start + count)
@@ -70,7 +70,7 @@ def _read_long(raw: Bytes, postings: Postings, edges: Sequence[Sequence[int]]) -
             _read_row(raw[head:body], raw[body:end], kind, width, base, ids, tfs)
 
 
-def _check_ids(postings: Postings, first: Positions, end: Positions) -> None:
+def _check_ids(postings: PostingLists, first: Positions, end: Positions) -> None:
     """Whoever takes these ids for positions may rely on their order and range."""
     if not len(postings.counts):
         return
@@ -104,7 +104,7 @@ def _read_table(table: Bytes, base: int, ids: Ids, tfs: Bytes) -> None:
     tfs[:] = table.take(held)
 
 
-def _read_frequencies(raw: Bytes, postings: Postings, bits: Positions, at: Positions) -> None:
+def _read_frequencies(raw: Bytes, postings: PostingLists, bits: Positions, at: Positions) -> None:
     row, place = rows_of(postings.counts, np.flatnonzero(bits > 0))
     bit = place * bits[row]
     mask = ((1 << bits[row]) - 1).astype(np.uint8)
@@ -112,13 +112,15 @@ def _read_frequencies(raw: Bytes, postings: Postings, bits: Positions, at: Posit
     postings.tfs[postings.starts[row] + place] = (packed & mask) + 1
 
 
-def _read_wide(raw: Bytes, postings: Postings, chosen: Bools, at: Positions, first: Positions) -> None:
+def _read_wide(raw: Bytes, postings: PostingLists, chosen: Bools, at: Positions, first: Positions) -> None:
     row, place = rows_of(postings.counts, np.flatnonzero(chosen))
     low = at[row] + 2 * place
     postings.ids[postings.starts[row] + place] = first[row] + raw[low] + (raw[low + 1].astype(np.intp) << 8)
 
 
-def _read_gaps(raw: Bytes, postings: Postings, chosen: Bools, at: Positions, ends: Positions, first: Positions) -> None:
+def _read_gaps(
+    raw: Bytes, postings: PostingLists, chosen: Bools, at: Positions, ends: Positions, first: Positions
+) -> None:
     rows = np.flatnonzero(chosen)
     row, place = rows_of(ends - at, rows)
     gaps = raw[at[row] + place]

@@ -13,7 +13,7 @@ import numpy as np
 
 from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Positions
-from talekeeper.search.codec import Postings, encode_all
+from talekeeper.search.codec import PostingLists, encode_all
 from talekeeper.search.columns import Columns, check, concatenate, from_rows, pack, take, unpack
 from talekeeper.search.damage import decoding
 from talekeeper.search.decode import decode_all
@@ -144,7 +144,7 @@ def _from_tail(rows: Sequence[Row], lo: int, hi: int, level: int) -> NewSegment:
     tfs = np.fromiter((tf for held in counts for tf in held.values()), np.uint8, total)
     by_term = np.argsort(term_of, kind="stable")
     ids = np.repeat(np.arange(len(rows)), sizes)[by_term]
-    postings = Postings(np.bincount(term_of, minlength=len(terms)), ids, tfs[by_term])
+    postings = PostingLists(np.bincount(term_of, minlength=len(terms)), ids, tfs[by_term])
     return NewSegment(lo, hi, level, rows[0][-1], from_rows(rows), terms, encode_all(postings, len(rows)))
 
 
@@ -211,7 +211,7 @@ def _merged(rows: Sequence[_Row], moved: Positions, n: int) -> tuple[list[str], 
     kept = ids >= 0
     counts = np.bincount(np.repeat(term_of_row[by_term], postings.counts)[kept], minlength=len(terms))
     held = np.flatnonzero(counts)
-    merged = encode_all(Postings(counts[held], ids[kept], postings.tfs[kept]), n)
+    merged = encode_all(PostingLists(counts[held], ids[kept], postings.tfs[kept]), n)
     return [terms[i] for i in held.tolist()], merged
 
 
