@@ -41,7 +41,8 @@ def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | No
     ends = heads + sizes
     counts = raw[heads + 2].astype(np.intp) + (raw[heads + 3].astype(np.intp) << 8) + 1
     total = int(counts.sum())
-    postings = PostingLists(counts, np.empty(total, np.int32), np.ones(total, np.uint8))
+    ids: Ids = np.empty(total, np.int32)
+    postings = PostingLists(counts, ids, np.ones(total, np.uint8))
     kinds = raw[heads]
     bits = raw[heads + 1].astype(np.intp)
     if not (np.isin(kinds, (WIDE, GAPS, DENSE)).all() and np.isin(bits, BITS).all()):
@@ -50,7 +51,7 @@ def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | No
     is_long = (counts > _LONG) | (kinds == DENSE)
     first = np.zeros(len(blobs), np.intp) if first is None else first
     edges = [heads + HEADER, bodies, ends, postings.starts, counts, kinds, bits, first]
-    _read_long(raw, postings, [edge[is_long].tolist() for edge in edges])
+    _read_long(raw, ids, postings.tfs, [edge[is_long].tolist() for edge in edges])
     if not is_long.all():
         _read_frequencies(raw, postings, np.where(is_long, 0, bits), heads + HEADER)
         _read_wide(raw, postings, ~is_long & (kinds == WIDE), bodies, first)
@@ -59,15 +60,14 @@ def decode_all(blobs: Sequence[bytes], n: int | Positions, first: Positions | No
     return postings
 
 
-def _read_long(raw: Bytes, postings: PostingLists, edges: Sequence[Sequence[int]]) -> None:
-    """Reads rows one by one: of each, where it is and what its header says."""
+def _read_long(raw: Bytes, ids: Ids, tfs: Bytes, edges: Sequence[Sequence[int]]) -> None:
+    """Fills `ids` and `tfs` row by row; `edges` have of each where it is and what its header says."""
     for head, body, end, start, count, kind, width, base in zip(*edges, strict=True):
         held = slice(start, start + count)
-        ids, tfs = postings.ids[held], postings.tfs[held]
         if kind == DENSE:
-            _read_table(raw[head:end], base, ids, tfs)
+            _read_table(raw[head:end], base, ids[held], tfs[held])
         else:
-            _read_row(raw[head:body], raw[body:end], kind, width, base, ids, tfs)
+            _read_row(raw[head:body], raw[body:end], kind, width, base, ids[held], tfs[held])
 
 
 def _check_ids(postings: PostingLists, first: Positions, end: Positions) -> None:
