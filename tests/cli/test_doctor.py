@@ -155,10 +155,10 @@ def test_a_search_of_a_damaged_index_says_what_mends_it(long_told: Run, home: Pa
 def test_the_size_of_the_index_is_told(long_told: Run) -> None:
     size = long_told("doctor", "--json").json["index"]
 
-    assert (size["partitions"], size["passages"], size["segments"]) == (2, 306, 1)
+    assert (size["partitions"], size["passages"], size["segments"]) == (2, 306, 2)
     assert {name for name, count in size["bytes"].items() if count > 0} == {"postings", "columns", "tail", "names"}
     assert size["bytes"]["vectors"] == 0
-    assert "for 306 passages in 2 partitions and 1 segment" in long_told("doctor").out
+    assert "for 306 passages in 2 partitions and 2 segments" in long_told("doctor").out
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -217,6 +218,22 @@ def test_depth_limits_the_answer(add: Callable[..., None], ask: Ask, message: Ma
 
     assert len(ask("silver", depth=3).hits) == 3
     assert ask("silver", depth=0) == Ranking((), 8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fewer_results_are_the_first_of_more(
+    add: Callable[..., None], ask: Ask, message: Make, record: Make, seed: int
+) -> None:
+    dice = Random(seed)
+    words = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "the", "did"]
+    add(*(message(" ".join(dice.choices(words, k=dice.randint(1, 9))), i) for i in range(120)))
+    add(*(record(" ".join(dice.choices(words, k=3)), f"e{i}") for i in range(30)))
+    texts = [" ".join(dice.sample(words, 3)) for _ in range(2)]
+
+    most = ask(*texts, sources=MESSAGES + ENTRIES, depth=20, explain=True)
+
+    for depth in (1, 2, 5, 13):
+        assert ask(*texts, sources=MESSAGES + ENTRIES, depth=depth, explain=True).hits == most.hits[:depth]
 
 
 def test_hits_are_the_same_from_the_tail_and_from_segments(

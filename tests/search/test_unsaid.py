@@ -108,3 +108,7 @@ def test_an_excerpt_shows_the_character_it_was_found_by() -> None:
     text = "".join([*("天气很好。" * 40), "我有一条狗。", *("天气很好。" * 40)])
 
     assert "狗" in excerpt(text, "遛狗", 40)
+
+
+def test_a_syllable_of_hangul_is_not_asked_for_by_itself() -> None:
+    assert paired_characters("바다가 보인다", query_terms("바다가 보인다")) == {}

@@ -172,6 +172,7 @@ class StorySearch:
             sources=(Source(namespace.plugin, namespace.name),),
             depth=depth,
             neighbours=False,
+            backs_off=False,  # what a plugin is told shares a term shares one of the text's own
             meaning=meaning(bound.services, tx, meant),
         )
 

@@ -26,7 +26,9 @@ from talekeeper.search.unsaid import Paired, selective, unsaid
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
-"""Lists are made this many times as long as asked, one after the other, while identical texts leave too few."""
+"""Lists are made this many times as long, one after the other, while identical texts leave too few."""
+_BY_MEANING = 100
+"""Shortest list of a query by meaning: with a shorter one, what meaning raises would be missing from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,10 @@ def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
     """At most `query.depth` hits, best first."""
     fields = {kind: asked.fields(kind) for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)}
     hits: tuple[Ranked, ...] = ()
+    # However few are asked for, the same passages are looked at, so that a score does not depend on that.
+    shortest = _BY_MEANING if asked.matrices else asked.tuning.best
     for times in _WIDENINGS:
-        width = asked.query.depth * times
+        width = max(asked.query.depth, shortest) * times
         lists = {kind: _lists(asked, kind, held, width, names) for kind, held in fields.items()}
         hits = _one_list(asked, lists, names)
         if len(hits) >= asked.query.depth or all(len(found) < width for group in lists.values() for found in group):

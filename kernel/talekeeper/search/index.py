@@ -208,7 +208,7 @@ def _wordings(query: Query, tuning: Tuning, *, everyday: bool = False) -> list[W
         Wording(
             terms,
             tuning.everyday_terms(text) if everyday else (),
-            tuning.paired_characters(text, terms),
+            tuning.paired_characters(text, terms) if query.backs_off else {},
             unit(meant[text]) if text in meant else None,
         )
         for terms, text in reversed(texts.items())

@@ -96,6 +96,8 @@ class Query:
     """The running turn: messages of it or later are never results."""
     depth: int = 100
     neighbours: bool = True
+    backs_off: bool = True
+    """Whether a character is asked for by itself where no pair of it is in scope (`unsaid`)."""
     explain: bool = False
     meaning: Meaning | None = None
 

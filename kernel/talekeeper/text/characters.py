@@ -6,7 +6,7 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from talekeeper.text.normalise import normalise
-from talekeeper.text.runs import Script, find_runs, script_of
+from talekeeper.text.runs import Script, find_runs, is_hangul, script_of
 from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS
 from talekeeper.text.tokens import SINGLE
 
@@ -30,5 +30,6 @@ def paired_characters(text: str, terms: Collection[str]) -> dict[str, tuple[str,
 def _paired_runs(text: str) -> list[str]:
     if text.isascii():
         return []
-    runs = find_runs(normalise(text))
-    return [run for run in runs if len(run) > 1 and not run.isascii() and script_of(run) is Script.CJK]
+    runs = [run for run in find_runs(normalise(text)) if len(run) > 1 and not run.isascii()]
+    # A syllable of Hangul is a sound, which tells nothing by itself.
+    return [run for run in runs if script_of(run) is Script.CJK and not is_hangul(run)]

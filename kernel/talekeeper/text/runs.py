@@ -100,6 +100,11 @@ _CLASSES = (
 )
 
 
+def is_hangul(run: str) -> bool:
+    """Whether a run of CJK is one of Hangul."""
+    return re.match(f"[{_HANGUL}]", run) is not None
+
+
 @lru_cache(4096)
 def _script_of(character: str) -> Script:
     return next((script for pattern, script in _CLASSES if re.match(pattern, character)), Script.WORD)
