@@ -55,6 +55,7 @@ class Tail:
     def __init__(self, start: int, texts: Sequence[str] = ()) -> None:
         self._start = start
         self._texts = list(texts)
+        self._size = sum(map(len, texts))
         self._lock = threading.Lock()
         self._looks = 0
         self._turned: dict[str, array[int]] = {}  # position << 8 | frequency, ascending
@@ -63,7 +64,7 @@ class Tail:
     @property
     def nbytes(self) -> int:
         """Roughly what it holds in memory."""
-        return sum(_EXPANDED * len(text) for text in self._texts[:1]) * len(self._texts)
+        return _EXPANDED * self._size
 
     def extend(self, size: int, added: Sequence[str]) -> Tail:
         """A tail that has, up to position `size`, what this one has, and then a passage for each stored text."""
@@ -71,6 +72,7 @@ class Tail:
         with self._lock:
             if len(self._texts) == held:
                 self._texts.extend(added)
+                self._size += sum(map(len, added))
                 return self
             return Tail(self._start, [*self._texts[:held], *added])
 
