@@ -26,8 +26,7 @@ from talekeeper.search.arrays import Doubles, Positions
 from talekeeper.search.bm25 import norm, weigh
 from talekeeper.search.meaning import MeaningScores
 from talekeeper.search.passage import Closeness, Kind
-from talekeeper.search.postings import frequencies
-from talekeeper.search.shortlist import Field, KeyOf, Place, Rows, Shortlist, join, order, score_rows
+from talekeeper.search.shortlist import Field, KeyOf, Place, Shortlist, column, join, order, score_alone
 from talekeeper.search.tuning import Tuning
 
 
@@ -67,12 +66,8 @@ def _covered(every: Shortlist, fields: Sequence[Field], weights: Doubles, tuning
 def _own_words(every: Shortlist, fields: Sequence[Field]) -> Doubles:
     """What the score of each row would be by itself: without neighbours, and without a weight."""
     statistics = every.statistics
-    lengths = np.zeros(len(every))
-    for number, field in enumerate(fields):
-        mine = every.field == number
-        lengths[mine] = field.state.columns.length[every.position[mine]]
     idfs = np.array([statistics.idf[term] for term in every.terms])
-    norms = norm(lengths, statistics.average, statistics)
+    norms = norm(column(every, fields, "length"), statistics.average, statistics)
     own: Doubles = weigh(every.own, idfs, norms, statistics.k1).sum(axis=1)
     return own
 
@@ -90,10 +85,7 @@ def _entrants(
     high = np.flatnonzero(standing.height >= tuning.meaning_gate)
     high = high[np.argsort(-standing.height[high], kind="stable")[:width]]
     position = np.setdiff1d(standing.position[high], found.position[found.field == number])
-    own = frequencies(field.postings, found.terms, position)
-    length = field.state.columns.length[position]
-    rows = Rows(position, length, found.statistics.average, own, np.zeros_like(own), np.ones(len(position)))
-    return score_rows(number, field, rows, found.terms, found.statistics)
+    return score_alone(number, field, position, found.terms, found.statistics)
 
 
 def _heights(every: Shortlist, standings: Sequence[MeaningScores]) -> tuple[Doubles, Doubles, Doubles]:

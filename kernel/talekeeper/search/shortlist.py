@@ -153,7 +153,13 @@ def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Sta
     rough = rough_scores(field.postings, terms, statistics, field.state.columns.length)
     weights = field.scope.weights
     scores = rough.scores if weights is None else rough.scores * weights.astype(np.float32)
-    position = leaders(scores, k, rough.ratio)
+    return score_alone(number, field, leaders(scores, k, rough.ratio), terms, statistics)
+
+
+def score_alone(
+    number: int, field: Field, position: Positions, terms: tuple[str, ...], statistics: Statistics
+) -> Shortlist:
+    """Passages of one field, at ascending positions, scored by their own words."""
     own = frequencies(field.postings, terms, position)
     length = field.state.columns.length[position]
     rows = Rows(position, length, statistics.average, own, np.zeros_like(own), np.ones(len(position)))
@@ -193,7 +199,7 @@ def _with_equals(ranked: Sequence[object], k: int) -> int:
 
 def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Positions:
     """At least the `k` best rows of a list in order of scores."""
-    turn, depth = _column(found, fields, "turn"), _column(found, fields, "depth")
+    turn, depth = column(found, fields, "turn"), column(found, fields, "depth")
     ranking = np.lexsort((-depth, -turn, -found.score))
     best = found.rows(ranking)
     ranks = list(zip(best.score.tolist(), turn[ranking].tolist(), depth[ranking].tolist(), strict=True))
@@ -207,7 +213,8 @@ def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf
     return ranking[np.array(result, np.intp)]
 
 
-def _column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
+def column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
+    """What `Columns` has of this name for each row."""
     values = np.zeros(len(found), np.int64)
     for number, field in enumerate(fields):
         mine = found.field == number
