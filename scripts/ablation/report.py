@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from talekeeper.errors import TalekeeperError
 from talekeeper.evaluate.score import Score
+from talekeeper.evaluate.sets import QuestionSet, find_sets
 
 COLUMNS = ("recall@10", "mrr")
 
@@ -22,6 +25,14 @@ def parser(about: str | None, variants: Iterable[str]) -> argparse.ArgumentParse
     made.add_argument("--only", nargs="+", metavar="NAME", choices=list(variants))
     made.add_argument("--json", type=Path, help="write the figures here")
     return made
+
+
+def sets_in(folders: Sequence[Path]) -> list[QuestionSet]:
+    """Those that `talekeeper eval` finds there; ends the process with one sentence where it cannot read them."""
+    try:
+        return find_sets(folders)
+    except TalekeeperError as fault:
+        sys.exit(str(fault))
 
 
 def write_json(path: Path, figures: Figures) -> None:

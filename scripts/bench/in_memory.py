@@ -95,7 +95,7 @@ class Bm25s(_Rebuilt):
 
     def search(self, query: str, scope: Scope | None, depth: int) -> list[int]:
         """Scores of every passage, then the best; a scope is a mask over them."""
-        return _retrieve(self.index, query, scope, depth)
+        return _retrieve(self.index, list(query_terms(query)), scope, depth)
 
     def compiled(self) -> Any:
         """The same index with the scorer that numba compiles."""
@@ -114,23 +114,25 @@ class Bm25s(_Rebuilt):
 
 
 class Bm25sNumba:
-    """bm25s's index asked through numba; it compiles at the first query."""
+    """bm25s's index asked through numba, which compiles at the first query, and again at the first with a mask."""
 
     def __init__(self, other: Bm25s) -> None:
         self.name = "bm25s, numba"
         self._index = other.compiled()
+        for scope in (None, Scope(0, 1)):
+            _retrieve(self._index, other.words[0], scope, 1)
 
     def search(self, query: str, scope: Scope | None, depth: int) -> list[int]:
         """As bm25s."""
-        return _retrieve(self._index, query, scope, depth)
+        return _retrieve(self._index, list(query_terms(query)), scope, depth)
 
 
-def _retrieve(index: Any, query: str, scope: Scope | None, depth: int) -> list[int]:
+def _retrieve(index: Any, terms: list[str], scope: Scope | None, depth: int) -> list[int]:
     mask = None
     if scope is not None:
         mask = np.zeros(index.scores["num_docs"], np.float32)
         mask[scope.first : scope.end] = 1
-    found = index.retrieve([list(query_terms(query))], k=depth, show_progress=False, weight_mask=mask)
+    found = index.retrieve([terms], k=depth, show_progress=False, weight_mask=mask)
     numbers: list[int] = found.documents[0].tolist()
     return numbers
 

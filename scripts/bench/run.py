@@ -32,6 +32,14 @@ PEERS: Mapping[str, Callable[[Path], Engine]] = {
     "rank-bm25": lambda _: RankBm25("rank-bm25", "rank_bm25"),
 }
 """Made with the folder to keep files in."""
+MODULES: Mapping[str, Sequence[str]] = {
+    "tantivy": ["tantivy"],
+    "fts5": [],
+    "bm25s": ["bm25s", "numba"],
+    "rank-bm25-rs": ["rank_bm25_rs"],
+    "rank-bm25": ["rank_bm25"],
+}
+"""What each needs to be installed."""
 _CHANGES = 40
 _TURN = 5
 
