@@ -78,6 +78,51 @@ def test_what_cannot_embed_is_a_sentence(told: Run, home: Path) -> None:
         assert "nobody: it is not installed; enable it, or name another embedding provider" in outcome.err
 
 
+def test_an_endpoint_that_refuses_is_told_by_status(told: Run, home: Path) -> None:
+    with ScriptedServer(embeddings=[fail(401, message="no such key")]) as server:
+        configure(home, f'base_url = "{server.base_url}"\nmodel = "hash"')
+        refused = told("index", "status")
+    gone = told("index", "status")
+
+    assert (refused.code, gone.code) == (1, 1)
+    assert "no such key" in refused.err
+    assert gone.err
+    assert refused.out == gone.out == "5 passages, found by their words alone\n"
+
+
+MISTAKES = [
+    pytest.param("[models.embedding\n", "the file is not TOML", id="no TOML"),
+    pytest.param("[models.embeding]\nprovider = 'local'\n", "did you mean [models.embedding]?", id="misspelt"),
+    pytest.param("[models.embedding]\nprovider = 'nobody/small'\n", "nobody: it is not installed", id="not there"),
+]
+
+
+@pytest.mark.parametrize(("text", "fault"), MISTAKES)
+def test_a_mistake_in_the_configuration_is_told_by_doctor_and_status(
+    told: Run, home: Path, text: str, fault: str
+) -> None:
+    (home / "talekeeper.toml").write_text(text, encoding="utf-8")
+
+    doctor, status = told("doctor"), told("status")
+    examined, listed = told("doctor", "--json"), told("status", "--json")
+
+    assert (doctor.code, status.code) == (1, 0)
+    assert "models: 1 fault\n" in doctor.out
+    assert fault in doctor.out
+    assert doctor.out.endswith("state: degraded (models)\n")
+    assert fault in status.out
+    assert "traces " in status.out
+    assert len(examined.json["faults"]["models"]) == len(listed.json["model_faults"]) == 1
+
+
+def test_doctor_and_status_ask_no_endpoint(connected: Run, server: ScriptedServer) -> None:
+    doctor, status = connected("doctor"), connected("status", "--json")
+
+    assert doctor.code == 0
+    assert status.json["model_faults"] == []
+    assert not server.requests
+
+
 def test_a_rebuild_that_is_broken_off_keeps_what_it_had(told: Run, home: Path) -> None:
     steps = [fail(500, message="busy")]
     with ScriptedServer() as whole, ScriptedServer(embeddings=steps * 9) as broken:

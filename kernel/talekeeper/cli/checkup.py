@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from talekeeper.cli.screen import counted
 from talekeeper.cli.work import unrecorded
 from talekeeper.db.examine import examine, readable
-from talekeeper.errors import StoreError
+from talekeeper.errors import InputError, ModelError, PluginError, StoreError
 from talekeeper.plugins import State
 from talekeeper.story import Scope
 from talekeeper.trace import count_events
@@ -62,6 +62,7 @@ def of_home(home: Home, *, only_index: bool) -> Findings:
     findings.look("forgotten words", lambda: _unpurged(home))
     if not only_index:
         findings.look("plugins", lambda: _plugin_faults(home))
+        findings.look("models", lambda: model_faults(home))
         findings.look("jobs", lambda: unrecorded(home))
         findings.look("traces", lambda: _missing_events(home))
     try:
@@ -93,6 +94,15 @@ def _unpurged(home: Home) -> Iterator[str]:
 
 def _name(scope: Scope) -> str:
     return "/".join(part for part in (scope.workspace, scope.preset, scope.session) if part)
+
+
+def model_faults(home: Home) -> Iterator[str]:
+    """A mistake in the configuration of models, or why what embeds in this process is not there. Asks no endpoint."""
+    try:
+        if home.models.provided is not None:
+            home.semantics.encoder()
+    except (InputError, ModelError, PluginError) as fault:
+        yield fault.sentence()
 
 
 def _missing_events(home: Home) -> Iterator[str]:

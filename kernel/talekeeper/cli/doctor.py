@@ -1,6 +1,7 @@
 """`talekeeper doctor`: whether the home is what it should be.
 
-The file is sound, the index equal to the rows and rid of what was forgotten, and no plugin is ill.
+The file is sound, the index equal to the rows and rid of what was forgotten, no plugin is ill, and models are
+configured without a mistake.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ _CURES = {
 @common
 @pass_common
 def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
-    """Check the database, the index and the plugins.
+    """Check the database, the index, the plugins and talekeeper.toml.
 
-    Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one.
+    Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one. No model is
+    asked.
     """
     findings, rebuilt = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -36,10 +36,12 @@ def group(ctx: click.Context) -> int:
 def status(options: Common, /) -> int:
     """Say how many passages of the home have their vectors.
 
-    Exits with 1 when what embeds cannot be had.
+    What embeds is asked for the vector of one word. Exits with 1 when it cannot be had.
     """
     with options.open() as home:
         standing = home.semantics.standing()
+        if standing.encoder:
+            standing = replace(standing, fault=home.semantics.out_of_reach())
     if options.as_json:
         screen.emit(asdict(standing))
     else:

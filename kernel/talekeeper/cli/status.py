@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import screen
+from talekeeper.cli.checkup import model_faults
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.usage import cost_words, costs, usage_rows
 from talekeeper.cli.work import Work
@@ -35,6 +36,7 @@ def command(options: Common, /) -> None:
         plugins = home.host.roster().plugins
         traces = _Traces.of(home.folder / TRACES)
         jobs = Work.of(home, list(sessions))
+        faults = list(model_faults(home))
         spent = [row for found in sessions.values() for one in found for row in _rows(home, one)]
     count = sum(map(len, sessions.values()))
     messages = sum(session.messages for found in sessions.values() for session in found)
@@ -50,6 +52,7 @@ def command(options: Common, /) -> None:
         "jobs": jobs.json(),
         "model_calls": sum(row["calls"] for row in spent),
         "cost": costs(spent),
+        "model_faults": faults,
     }
     if options.as_json:
         screen.emit(facts)
@@ -62,6 +65,8 @@ def command(options: Common, /) -> None:
     for line in [*jobs.faults[-_NAMED:], *list(jobs.cures())[:_NAMED]]:
         screen.say(f"          {line}")
     screen.say(f"models    {_spent_words(spent)}")
+    for fault in faults:
+        screen.say(f"          {fault}")
     screen.say(f"traces    {traces.words()}")
 
 

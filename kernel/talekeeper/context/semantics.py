@@ -105,6 +105,11 @@ class Semantics:
         name, fingerprint = ("", "") if encoder is None else (encoder.name, encoder.fingerprint)
         return EmbeddingStatus(name, *self._story.vectors.count(fingerprint))
 
+    def out_of_reach(self) -> str:
+        """Why no question can be embedded now, tried with a word; empty where one can, or where nothing embeds."""
+        asked = self.ask(["key"])
+        return "" if asked is None else asked.fault
+
     def embed(
         self,
         address: Address | None = None,

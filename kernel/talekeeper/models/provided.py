@@ -33,10 +33,8 @@ class Provided:
     passage_prefix: str = ""
 
 
-def provided(table: SlotTable, place: str, *, embeds: bool) -> Provided:
+def provided(table: SlotTable, place: str) -> Provided:
     """What a table with a `provider` says; raises `ParameterError` for what does not go with one."""
-    if not embeds:
-        raise ParameterError(f"{place}.provider", "only the embedding slot has one", cure="write base_url here")
     given = set(table.model_dump(exclude_none=True, by_alias=True))
     if others := sorted(given - _ITS_KEYS):
         cure = "a provider has no endpoint: keep provider, model, batch, store and prefixes, or take provider away"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ from talekeeper.errors import InputError, ParameterError
 from talekeeper.models.keys import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.plain import is_object
 from talekeeper.models.price import Price
-from talekeeper.models.provided import Provided, provided
-from talekeeper.models.settings import EMBEDDING, NARRATOR, Slot, TimeLimits
+from talekeeper.models.provided import LOCAL, Provided, provided
+from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
 from talekeeper.models.urls import named_network, read_base_url
 
 if TYPE_CHECKING:
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 FILE_NAME = "talekeeper.toml"
 
-_PREFIXES = ("query_prefix", "passage_prefix")
+# What only the embedding slot has, and what to do about it elsewhere.
+_OF_EMBEDDING = {
+    "provider": "write base_url here",
+    "query_prefix": f"move it to [models.{EMBEDDING}]",
+    "passage_prefix": f"move it to [models.{EMBEDDING}]",
+}
 _SLOT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _FILE_LIMIT = 1024 * 1024
 # What a slot has of the narrator's when it names no endpoint of its own. An embedding slot takes the endpoint alone.
@@ -54,7 +60,7 @@ def provided_of_file(home: Path) -> Provided | None:
     from talekeeper.models.tables import read_table  # noqa: PLC0415 -- as in _read
 
     place = f"{path}: models.{EMBEDDING}"
-    return provided(read_table(table, place), place, embeds=True)
+    return provided(read_table(table, place), place)
 
 
 def slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
@@ -117,18 +123,23 @@ def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None)
             raise ParameterError(f"{path}: models", f"{name!r} is no name of a slot", cure="use lower-case letters")
         read[name] = read_table(table, f"{path}: models.{name}")
         if name != EMBEDDING:
-            _refuse_prefixes(read[name], f"{path}: models.{name}")
+            _refuse_what_embeds(name, read[name], f"{path}: models.{name}")
         if read[name].provider:
-            provided(read[name], f"{path}: models.{name}", embeds=name == EMBEDDING)
+            provided(read[name], f"{path}: models.{name}")
     narrator = read.get(NARRATOR)
     return {name: _slot(name, table, narrator, path, environ) for name, table in read.items() if not table.provider}
 
 
-def _refuse_prefixes(table: SlotTable, place: str) -> None:
-    for key in _PREFIXES:
+def _refuse_what_embeds(name: str, table: SlotTable, place: str) -> None:
+    for key, cure in _OF_EMBEDDING.items():
         if getattr(table, key) is not None:
-            cure = f"move it to [models.{EMBEDDING}]"
-            raise ParameterError(f"{place}.{key}", "only the embedding slot has one", cure=cure)
+            raise ParameterError(f"{place}.{key}", "only the embedding slot has one", cure=_meant(name) or cure)
+
+
+def _meant(name: str) -> str:
+    """The question whether a known slot was meant; empty for one that is known, or like none."""
+    near = [] if name in SLOTS else get_close_matches(name, SLOTS, n=1)
+    return f"did you mean [models.{near[0]}]?" if near else ""
 
 
 def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, environ: Mapping[str, str] | None) -> Slot:
@@ -140,7 +151,9 @@ def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, env
         raise ParameterError(f"{place}.store", "stands without provider", cure="the home keeps an endpoint's vectors")
     if "base_url" not in values:
         cure = f"write it there, or in [models.{NARRATOR}] for all slots"
-        raise ParameterError(f"{place}.base_url", "is missing", cure=cure)
+        if name == EMBEDDING:
+            cure = f'write provider = "{LOCAL}" for the model of the semantic extra, or the base_url of an endpoint'
+        raise ParameterError(f"{place}.base_url", "is missing", cure=_meant(name) or cure)
     url = read_base_url(values.pop("base_url"), f"{place}.base_url")
     if own.key_env and own.key_file:
         raise ParameterError(f"{place}.key_file", "stands beside key_env", cure="keep one of the two")
