@@ -61,6 +61,15 @@ def test_eval_by_meaning_asks_the_homes_endpoint_as_the_home_would(tk: Run, ques
     assert all(text.startswith("text: ") for text in passages)
 
 
+def test_eval_of_a_set_without_questions_shows_no_score(tk: Run, question_set: Path) -> None:
+    (question_set / "queries.jsonl").write_text("")
+
+    outcome = tk("eval", "sets")
+
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "harbour: no questions, loaded only" in outcome.err
+
+
 def test_eval_touches_no_home(tk: Run, question_set: Path) -> None:
     tk("eval", "sets", "--json")
 
@@ -98,3 +107,11 @@ def test_the_demo_keeps_what_it_told_where_it_is_asked_to(tk: Run) -> None:
 
     assert "talekeeper search --home kept --session low-house --explain" in outcome.out
     assert tk("--home", "kept", "search", "brass key", "--json").json["session"] == "low-house"
+
+
+def test_the_story_the_demo_shows_first_is_the_one_used_last(tk: Run) -> None:
+    stories = tk("demo", "--home", "kept", "--json").json["stories"]
+
+    answer = tk("--home", "kept", "search", "brass key", "--json").json
+
+    assert stories[0]["session"] == answer["session"] == "low-house"

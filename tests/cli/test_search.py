@@ -44,9 +44,13 @@ def test_the_time_of_an_imported_message_stands_after_its_turn(tk: Run, tmp_path
 def test_explain_shows_a_row_for_each_term(told: Run) -> None:
     outcome = told("search", "brass bridge", "-n", "1", "--explain")
 
+    plain = told("search", "brass bridge", "-n", "1")
+
     rows = [line.split()[0] for line in outcome.out.splitlines()[2:]]
     assert rows[0] == "term"
     assert set(rows[1:]) == {"brass", "bridg"}
+    assert outcome.err.count("a score by words is the sum of what each word adds") == 1
+    assert "a score by words" not in plain.err
 
 
 def test_explained_results_of_several_sources_say_their_place_in_each(told: Run) -> None:
@@ -90,19 +94,45 @@ def test_nothing_found_says_so_and_why(told: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        pytest.param([], "talekeeper: query: ", id="no query"),
-        pytest.param(["x" * 1001], "talekeeper: query: ", id="a query too long"),
-        pytest.param(["x", "--limit", "21"], "talekeeper: limit: ", id="limit"),
-        pytest.param(["x", "--from", "3", "--to", "2"], "talekeeper: turn_to: ", id="turns the wrong way round"),
-        pytest.param(["x", "-s", "harbor"], "talekeeper: default: there is no session 'harbor'; did you", id="session"),
+        pytest.param([], "Missing argument 'QUERY…' (or --wording TEXT): say what", id="no query"),
+        pytest.param([" "], "Invalid value for 'QUERY…': it is empty; name people", id="blanks"),
+        pytest.param(["x" * 1001], "Invalid value for 'QUERY…': it has 1,001 characters", id="a query too long"),
+        pytest.param(["x", "--wording", ""], "Invalid value for '--wording': it is empty", id="an empty wording"),
+        pytest.param(["x", *["--wording", "y"] * 6], "Invalid value for '--wording': it has 6", id="many wordings"),
+        pytest.param(["x", "--limit", "21"], "Invalid value for '-n' / '--limit': 21", id="limit"),
+        pytest.param(["x", "--limit", "0"], "Invalid value for '-n' / '--limit': 0", id="no results"),
+        pytest.param(["x", "--scope", "foo"], "Invalid value for '--scope': 'foo'", id="scope"),
+        pytest.param(["x", "--from", "-1"], "Invalid value for '--from': -1", id="a turn before the first"),
+        pytest.param(["x", "--from", "3", "--to", "2"], "Invalid value for '--to': it is 2,", id="crossed turns"),
     ],
 )
-def test_a_bad_argument_is_one_sentence_naming_it(told: Run, arguments: list[str], sentence: str) -> None:
+def test_a_bad_argument_is_a_fault_of_the_command_line_that_names_it(
+    told: Run, arguments: list[str], sentence: str
+) -> None:
     outcome = told("search", *arguments)
 
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[-1].startswith(f"Error: {sentence}")
+
+
+def test_a_session_that_is_not_there_is_told_with_the_nearest(told: Run) -> None:
+    outcome = told("search", "x", "-s", "harbor")
+
     assert outcome.code == 1
-    assert outcome.err.startswith(sentence)
+    assert outcome.err.startswith("talekeeper: default: there is no session 'harbor'; did you")
     assert outcome.err.count("\n") == 1
+
+
+def test_the_source_that_a_result_prints_can_be_asked_for(told: Run) -> None:
+    told("data", "add", "lorebook/entries", "--key", "b", "--name", "The bridge", "--body", "A bridge of nine arches.")
+    printed = told("search", "arches").out.splitlines()[0].rpartition(" · ")[2]
+
+    named = told("search", "bridge", "--source", printed)
+    misspelt = told("search", "bridge", "--source", "lorebok/entries")
+
+    assert printed == "archival:plugin_data lorebook/entries"
+    assert "nine arches" in named.out
+    assert 'did you mean "lorebook/entries"? there are recall, lorebook/entries' in misspelt.err
 
 
 def test_without_a_session_there_is_a_next_step(tk: Run) -> None:

@@ -90,7 +90,15 @@ def test_scope_chooses_messages_what_retells_them_and_data(
         (["lore/entries"], {"lore"}, {}),
         (["lore"], {"lore"}, {}),
         (["atlas", "recall"], {"message", "atlas"}, {}),
-        (["lore/entires"], set[str](), {"lore/entires": "there is no such source in this session"}),
+        (["archival:plugin_data lore/entries"], {"lore"}, {}),
+        (
+            ["lore/entires"],
+            set[str](),
+            {
+                "lore/entires": "there is no such source in this session;"
+                ' did you mean "lore/entries"? there are recall, atlas/entries, lore/entries'
+            },
+        ),
     ],
 )
 def test_sources_are_asked_by_name(
@@ -152,7 +160,9 @@ def test_a_plugin_active_in_one_session_alone_is_not_searched_in_another(
     assert _found(one) == ["k"]
     assert _found(two) == []
     assert two["searched"] == 0
-    assert named["unavailable"] == {"lore/entries": "there is no such source in this session"}
+    assert named["unavailable"] == {
+        "lore/entries": "there is no such source in this session; there is only recall",
+    }
 
 
 def test_records_of_a_disabled_plugin_are_not_found_and_come_back(
@@ -207,7 +217,7 @@ def test_an_unsearched_namespace_and_an_unapproved_record_are_never_found(
     named = run(services, S, {"query": "key", "sources": ["candidates/entries"]})
 
     assert (answer["results"], answer["searched"]) == ([], 0)
-    assert named["unavailable"] == {"candidates/entries": "there is no such source in this session"}
+    assert named["unavailable"]["candidates/entries"].startswith("there is no such source in this session; ")
 
 
 @pytest.mark.parametrize(("channel", "found"), [("local", ["secret"]), ("discord", [])])
@@ -220,9 +230,11 @@ def test_owner_visible_records_are_found_by_the_owner_alone(
 
     answer = run(services, S, {"query": "key"})
     named = run(services, S, {"query": "key", "sources": ["diary"]})
+    misspelt = run(services, S, {"query": "key", "sources": ["diary/entires"]})
 
     assert _found(answer) == _found(named) == found
     assert answer["searched"] == len(found)
+    assert ("diary/entries" in misspelt["unavailable"]["diary/entires"]) == bool(found)
     assert named["unavailable"] == {}
 
 

@@ -103,5 +103,5 @@ def test_nothing_found_says_what_to_try_and_never_pads(services: Services, start
     assert narrowed["hint"] == "these sources hold nothing to search"
     assert "words are matched, not meaning" in answer["hint"]
     assert "no words" in wordless["hint"]
-    assert "leave out turn_from" in bounded["hint"]
-    assert outside["hint"] == "nothing lies between these turns"
+    assert "leave out the bounds of turns" in bounded["hint"]
+    assert outside["hint"] == "nothing lies between these turns; the story has turns 0 to 1"

@@ -13,6 +13,11 @@ from talekeeper.plugins.border import Answer, Hit
 from talekeeper.search import Closeness, TermScore
 from talekeeper.text import SINGLE
 
+LEGEND = (
+    "the sum of what each word adds: the rarer (idf), and the more often it stands",
+    "here or in the messages next to it (near), the more",
+)
+"""What a score by words is, in two lines; `idf`, `here` and `near` are columns of the table."""
 _MERGED = "results of several sources are merged by their place in each; a score compares those of one source"
 _MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\S*Z$")
 
@@ -27,6 +32,8 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
         if explain:
             show_why(hit.why)
             show_closeness(hit.closeness)
+    if explain and any(hit.why for hit in answer.results):
+        screen.note(f"a score by words is {' '.join(LEGEND)}")
     if explain and merged:
         screen.note(_MERGED)
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from talekeeper.cli import screen
-from talekeeper.cli.answers import show_hit, show_why
+from talekeeper.cli.answers import LEGEND, show_hit, show_why
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.demo.show import AskedQuestion, LoadedStory, ask_all, load_story
 from talekeeper.demo.stories import BundledStory, bundled_stories
@@ -33,9 +33,11 @@ def command(options: Common, /, language: str | None) -> None:
     with ExitStack() as stack:
         folder = options.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="talekeeper-demo-")))
         home = stack.enter_context(options.open(folder))
+        # The last first: the story that is shown first is the one used last, where searches without a session go.
+        loaded = {story.session: load_story(home, story, options.workspace) for story in reversed(stories)}
         for story in stories:
-            loaded = load_story(home, story, options.workspace)
-            shown.append((story, loaded, ask_all(home, story, loaded)))
+            there = loaded[story.session]
+            shown.append((story, there, ask_all(home, story, there)))
             if not options.as_json:
                 _show(*shown[-1])
     if options.as_json:
@@ -69,12 +71,9 @@ def _borrowed(one: AskedQuestion) -> float:
 def _explain(one: AskedQuestion) -> None:
     hit = one.answer.results[0]
     screen.say()
-    screen.say(
-        f"   why: {hit.score:.2f} is the sum of what each word adds: the rarer, and the more often it stands", dim=True
-    )
-    screen.say(
-        "   here or in the messages next to it (near), the more. Every result can be explained like this.", dim=True
-    )
+    first, second = LEGEND
+    screen.say(f"   why: {hit.score:.2f} is {first}", dim=True)
+    screen.say(f"   {second}. Every result can be explained like this.", dim=True)
     show_why(hit.why)
 
 
@@ -93,7 +92,7 @@ def _close(
     if options.home is None:
         screen.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
     else:
-        # Named, since the story used last is another one.
+        # Named, since by then another session of this home may be the one used last.
         there = f"--home {options.home} --session {shown[0][0].session}"
         screen.say(f'Go on asking:  talekeeper search {there} --explain "{questions[0].question.text}"')
     screen.say("Your own story:  talekeeper import FILE")

@@ -23,8 +23,19 @@ if TYPE_CHECKING:
 @click.command(epilog="Example:  talekeeper eval sets/ --run run.jsonl")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path, exists=True))
 @click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked lists here.")
-@click.option("--by", type=click.Choice(["set", "category", "session"]), default="set", show_default=True)
-@click.option("--semantic", is_flag=True, help="By meaning too: with the home's embedding model, else the local one.")
+@click.option(
+    "--by",
+    type=click.Choice(["set", "category", "session"]),
+    default="set",
+    show_default=True,
+    help="A row for each set, or for each text that this field of queries.jsonl has.",
+)
+@click.option(
+    "--semantic",
+    is_flag=True,
+    help="By meaning too: with the home's embedding model, else the local one. Embeds every passage first, which the"
+    " local one does at some hundred a second.",
+)
 @common
 @pass_common
 def command(
@@ -35,6 +46,9 @@ def command(
     A DIR is a set (corpus.jsonl, queries.jsonl, SOURCE.json) or a folder of sets. Each is loaded into a throw-away home
     and asked as memory-search asks, to depth 100; questions without evidence are left out, and evidence that is not in
     the corpus counts as not found. --run writes lines {"query", "ranked"}.
+
+    recall@k is the share of a question's evidence among the first k results, hit@k the share of questions with any of
+    theirs there, and mrr the mean of 1 / rank of the first of it. Every question weighs the same.
     """
     from talekeeper.evaluate.runs import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
 
@@ -52,7 +66,8 @@ def command(
         beside = {"without_questions": outcome.silent, "evidence_not_in_corpus": outcome.unknown}
         screen.emit({"by": by, "groups": groups, "all": _json(outcome.overall), **beside})
         return
-    _show(by, {**outcome.groups, "ALL": outcome.overall})
+    if outcome.groups:
+        _show(by, {**outcome.groups, "ALL": outcome.overall})
     for name in outcome.silent:
         screen.note(f"{name}: no questions, loaded only")
     for name, ids in outcome.unknown.items():

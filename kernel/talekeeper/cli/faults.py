@@ -12,7 +12,7 @@ import click
 
 from talekeeper.cli.encoding import json_text
 from talekeeper.cli.voice import Voice
-from talekeeper.errors import TalekeeperError
+from talekeeper.errors import ParameterError, TalekeeperError
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 INTERRUPTED = 130
@@ -36,6 +36,13 @@ def report(fault: Exception, voice: Voice, *, as_json: bool = False) -> int:
 def fault_json(fault: TalekeeperError) -> dict[str, Any]:
     """The object that stands for it in JSON."""
     return _object(fault, str(fault), fault.exit_code)
+
+
+def misused(fault: ParameterError, ctx: click.Context) -> click.UsageError:
+    """The fault of a parameter under the name it has on this command line, as click tells of those it finds itself."""
+    told = f"{fault.what}; {fault.cure}" if fault.cure else fault.what
+    given = next((param for param in ctx.command.params if param.name == fault.field), None)
+    return click.BadParameter(told, ctx, given, param_hint=None if given else fault.field)
 
 
 def asks_for_json(arguments: Sequence[str]) -> bool:

@@ -8,10 +8,14 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.answers import show_answer
+from talekeeper.cli.faults import misused
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.context.memory_search import ask
-from talekeeper.context.question import DEFAULT, SCOPES, question
+from talekeeper.context.question import DEFAULT, MOST, SCOPES, Question, question
+from talekeeper.errors import ParameterError
+
+_TURN = click.IntRange(0)
 
 
 @click.command(epilog='Example:  talekeeper search "What did Juno promise Hob Pargeter?" --explain')
@@ -20,9 +24,11 @@ from talekeeper.context.question import DEFAULT, SCOPES, question
 @click.option("--wording", "wordings", multiple=True, metavar="TEXT", help="The same in other words; may be repeated.")
 @click.option("--scope", type=click.Choice(SCOPES), default="all", show_default=True, help="What was said, or data.")
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Only recall, PLUGIN or PLUGIN/NAMESPACE.")
-@click.option("--from", "turn_from", type=int, metavar="TURN", help="Nothing of an earlier turn.")
-@click.option("--to", "turn_to", type=int, metavar="TURN", help="Nothing of a later turn.")
-@click.option("-n", "--limit", type=int, default=DEFAULT, show_default=True, help="How many results at most.")
+@click.option("--from", "turn_from", type=_TURN, metavar="TURN", help="Nothing of an earlier turn.")
+@click.option("--to", "turn_to", type=_TURN, metavar="TURN", help="Nothing of a later turn.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, MOST), default=DEFAULT, show_default=True, help="How many results at most."
+)
 @click.option("--explain", is_flag=True, help="Show how each term made its part of the score.")
 @common
 @pass_common
@@ -30,8 +36,12 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
     """Ask a session, as the narrator's memory-search does.
 
     Words are matched, and meaning only where an embedding model is set up: give the names of people, places and things.
+
+    With --explain, a result that meaning was asked for has a line of its place by meaning alone, how near its own text
+    is to the question (cosine: 1 is the same, 0 nothing in common), its place by words alone, and what meaning adds to
+    its score, which may be below zero.
     """
-    asked = question({"query": " ".join(query) or None, **more})
+    asked = _asked(" ".join(query), more)
     with options.open() as home:
         found = session_of(home, options, session)
         answer = ask(home.services, found.address, asked, explain=explain)
@@ -40,3 +50,14 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
         return
     show_answer(answer, explain=explain)
     screen.note(f"{found.id}: {screen.counted(answer.searched, 'passage')} searched")
+
+
+def _asked(query: str, more: dict[str, Any]) -> Question:
+    """The checked question; raises `UsageError` that speaks of arguments and options."""
+    ctx = click.get_current_context()
+    if not query and not more["wordings"]:
+        raise click.UsageError("Missing argument 'QUERY…' (or --wording TEXT): say what you want to know.", ctx)
+    try:
+        return question({"query": query or None, **more})
+    except ParameterError as fault:
+        raise misused(fault, ctx) from fault

@@ -151,8 +151,14 @@ def _hint(request: SearchRequest, ranking: Ranking) -> str:
     if not ranking.searched:
         narrowed = bool(asked.sources) or asked.scope != "all"
         if bounded:
-            return f"nothing{' of these sources' if narrowed else ''} lies between these turns"
+            return f"nothing{' of these sources' if narrowed else ''} lies between these turns{_turns(request)}"
         return "these sources hold nothing to search" if narrowed else "there is nothing to search here"
-    wider = "; leave out turn_from and turn_to" if bounded else "; search all" if asked.scope != "all" else ""
+    wider = "; leave out the bounds of turns" if bounded else "; search all" if asked.scope != "all" else ""
     why = " or comes near it in meaning" if ranking.compared else ": words are matched, not meaning"
     return f"no passage shares a word with the query{why}; try names and other wordings{wider}"
+
+
+def _turns(request: SearchRequest) -> str:
+    """Which turns there are to ask for."""
+    newest = request.services.story.newest_turn(request.session.address, tx=request.tx)
+    return f"; the story has turns 0 to {newest[0].turn}" if newest else ""

@@ -95,13 +95,13 @@ def question(arguments: Mapping[str, Any]) -> Question:
     asked = Question(
         texts=tuple(dict.fromkeys(texts)),
         scope=_scope(given.get("scope", "all")),
-        sources=tuple(dict.fromkeys(_texts(given.get("sources", ()), "sources", SOURCES))),
+        sources=tuple(dict.fromkeys(map(_source, _texts(given.get("sources", ()), "sources", SOURCES)))),
         turn_from=_whole(given.get("turn_from"), "turn_from", 0),
         turn_to=_whole(given.get("turn_to"), "turn_to", 0),
         limit=_whole(given.get("limit"), "limit", 1, MOST) or DEFAULT,
     )
     if asked.turn_from is not None and asked.turn_to is not None and asked.turn_from > asked.turn_to:
-        raise ParameterError("turn_to", f"it is {asked.turn_to}, before turn_from {asked.turn_from}")
+        raise ParameterError("turn_to", f"it is {asked.turn_to}, before the first turn asked for, {asked.turn_from}")
     return asked
 
 
@@ -125,6 +125,11 @@ def _texts(value: object, field: str, most: int) -> list[str]:
     if len(items) > most:
         raise ParameterError(field, f"it has {len(items)} entries, at most {most} are taken")
     return [_text(item, field) for item in items]
+
+
+def _source(name: str) -> str:
+    """The name alone of what may be written as results are printed: `archival:plugin_data memory/cards`."""
+    return name.rsplit(maxsplit=1)[-1]
 
 
 def _scope(value: object) -> str:

@@ -5,13 +5,14 @@ And where in the index they lie: a partition for each scope, as far as it is on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from talekeeper.context.services import Services
 from talekeeper.db import Tx
 from talekeeper.identity import is_owner
 from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest.suggest import did_you_mean
 from talekeeper.plugins import Plugin, Roster, State
 from talekeeper.search import PartScope, Source
 from talekeeper.story import ROOT, Address, Coordinate, Scope, Session, scope_of
@@ -72,7 +73,9 @@ def resolve(tx: Tx, session: Session, roster: Roster, scope: str, names: Iterabl
     return Sources(
         messages=scope != "archival" and (not wanted or MESSAGES in wanted),
         namespaces=tuple(sorted(namespaces, key=lambda one: (one.namespace.plugin, one.namespace.name))),
-        unavailable=dict(sorted([*_unavailable(session, roster, wanted), *_out_of_scope(allowed, scope, wanted)])),
+        unavailable=dict(
+            sorted([*_unavailable(session, roster, wanted, allowed), *_out_of_scope(allowed, scope, wanted)])
+        ),
         withheld=() if owner else tuple(one.namespace.path for one in there if one.search.visibility == "owner"),
     )
 
@@ -101,7 +104,9 @@ def _is_named(namespace: Namespace, names: tuple[str, ...]) -> bool:
     return namespace.path in names or namespace.plugin in names
 
 
-def _unavailable(session: Session, roster: Roster, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _unavailable(
+    session: Session, roster: Roster, names: tuple[str, ...], allowed: Sequence[Searchable]
+) -> Iterator[tuple[str, str]]:
     """Sources of the session's plugins that do not work, and named ones that lead nowhere."""
     known = {MESSAGES}
     for plugin_id in session.plugins:
@@ -114,7 +119,15 @@ def _unavailable(session: Session, roster: Roster, names: tuple[str, ...]) -> It
                 yield path, reason
     for name in names:
         if name not in known:
-            yield name, "there is no such source in this session"
+            yield name, f"there is no such source in this session; {_instead(name, allowed)}"
+
+
+def _instead(name: str, allowed: Sequence[Searchable]) -> str:
+    """The nearest source, and those there are for who asks."""
+    paths = [one.namespace.path for one in allowed]
+    there = f"there are {', '.join([MESSAGES, *sorted(paths)])}" if paths else f"there is only {MESSAGES}"
+    near = did_you_mean(name, [MESSAGES, *paths, *dict.fromkeys(one.namespace.plugin for one in allowed)])
+    return f"{near} {there}" if near else there
 
 
 def _out_of_scope(allowed: Iterable[Searchable], scope: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
