@@ -55,7 +55,8 @@ def follow(docs: Path, tmp_path: Path) -> Callable[..., str]:
             ["bash", "-euo", "pipefail", "-c", "\n".join(map(_script, steps))],
             cwd=tmp_path,
             env=environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # as a terminal has it
             text=True,
             check=False,
         )
@@ -63,8 +64,8 @@ def follow(docs: Path, tmp_path: Path) -> Callable[..., str]:
         for step, output in zip([step for step in steps if isinstance(step, Step)], outputs, strict=False):
             missing = [line for line in step.expected if line not in output]
             if missing:
-                return f"{step.commands}does not print {missing[0]!r} but\n{output}{done.stderr}"
-        return "" if done.returncode == 0 else f"{outputs[-1]}{done.stderr}"
+                return f"{step.commands}does not print {missing[0]!r} but\n{output}"
+        return "" if done.returncode == 0 else outputs[-1]
 
     return run
 

@@ -25,6 +25,7 @@ PAGES = [
     "how-to/look-after-your-data.md",
     "how-to/bring-your-chats.md",
     "how-to/keep-a-storys-memory.md",
+    "how-to/measure-your-questions.md",
 ]
 WITH_PIP = ["tutorial/first-plugin.md", "how-to/ship-on-pypi.md"]
 
@@ -101,6 +102,23 @@ def test_the_page_about_playing_does_what_it_says(follow: Follow, tmp_path: Path
         departure = follow("how-to/play-a-story.md", {**environment, "OPENAI_BASE_URL": server.base_url})
 
     assert departure == ""
+
+
+def test_what_the_readme_imports_can_be_searched(docs: Path, tmp_path: Path) -> None:
+    readme = (docs.parent / "README.md").read_text("utf-8")
+    commands = readme.split("## Bring your own story\n\n```sh\n")[1].split("```")[0]
+    environment = {**_environment(sysconfig.get_path("scripts"), tmp_path), "TALEKEEPER_HOME": str(tmp_path / "home")}
+
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=docs.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, "I hid the key this morning" in done.stdout) == (0, True), done.stderr
 
 
 def test_what_the_readme_shows_of_playing_is_what_the_page_shows(docs: Path) -> None:
