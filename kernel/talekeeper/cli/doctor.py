@@ -32,10 +32,10 @@ _CURES = {
 @common
 @pass_common
 def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
-    """Check the database, the index, the plugins and talekeeper.toml.
+    """Check the database, index, plugins and settings.
 
-    Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one. No model is
-    asked.
+    Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one. Of
+    talekeeper.toml it tells mistakes, and asks no model.
     """
     findings, rebuilt = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:

@@ -30,7 +30,7 @@ COMMANDS: dict[str, Entry] = {
     "validate-plugin": Entry("talekeeper.cli.validate_plugin:command", "Check a plugin's manifest."),
     "status": Entry("talekeeper.cli.status:command", "Say what this home holds."),
     "index": Entry("talekeeper.cli.index:group", "Show and make what passages are found by beside their words."),
-    "doctor": Entry("talekeeper.cli.doctor:command", "Check the database, the index, the plugins and talekeeper.toml."),
+    "doctor": Entry("talekeeper.cli.doctor:command", "Check the database, index, plugins and settings."),
     "backup": Entry("talekeeper.cli.backup:command", "Copy the database to a file while it is in use."),
     "export": Entry("talekeeper.cli.export:command", "Write sessions to a file, to keep, move or read."),
     "eval": Entry("talekeeper.cli.evaluate:command", "Measure recall on sets of questions."),
