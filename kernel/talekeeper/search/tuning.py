@@ -1,4 +1,5 @@
-"""The constants of ranking, with the measurements they came from; docs/reference/search-quality.md has them all.
+"""The constants of ranking, with the measurements they came from; docs/reference/ has them all: search-quality.md what
+the parts are worth, search-tried.md what was dropped.
 
 An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what a part is worth.
 """
