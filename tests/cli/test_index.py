@@ -68,6 +68,17 @@ def test_without_an_encoder_status_says_how_to_get_one(told: Run) -> None:
     assert 'provider = "local"' in rebuild.err
 
 
+def test_a_slot_that_is_nearly_the_embedding_slot_is_asked_about(told: Run, home: Path) -> None:
+    slot = '[models.embeding]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "hash"\n'
+    (home / "talekeeper.toml").write_text(slot, encoding="utf-8")
+
+    status, rebuild = told("index", "status"), told("index", "rebuild")
+
+    assert (status.code, rebuild.code) == (0, 1)
+    for outcome in (status, rebuild):
+        assert "did you mean [models.embedding] by [models.embeding]?" in outcome.err
+
+
 def test_what_cannot_embed_is_a_sentence(told: Run, home: Path) -> None:
     configure(home, 'provider = "nobody/small"')
 

@@ -10,9 +10,12 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.errors import NoModel
+from talekeeper.manifest.suggest import SAME, nearest
+from talekeeper.models import EMBEDDING
 
 if TYPE_CHECKING:
     from talekeeper.context.semantics import EmbeddingStatus
+    from talekeeper.home import Home
 
 _NOTHING = "passages are found by their words alone: no embedding model is configured"
 _CURE = 'write provider = "local" under [models.embedding] in talekeeper.toml, or an endpoint'
@@ -42,10 +45,11 @@ def status(options: Common, /) -> int:
         standing = home.semantics.standing()
         if standing.encoder:
             standing = replace(standing, fault=home.semantics.out_of_reach())
+        cure = "" if standing.encoder or standing.fault else _cure(home)
     if options.as_json:
         screen.emit(asdict(standing))
     else:
-        _show(standing)
+        _show(standing, cure)
     return 1 if standing.fault else 0
 
 
@@ -59,7 +63,7 @@ def rebuild(options: Common, /) -> None:
     """
     with options.open() as home:
         if home.semantics.encoder() is None:
-            raise NoModel(_NOTHING, cure=_CURE)
+            raise NoModel(_NOTHING, cure=_cure(home))
         before = home.semantics.standing()
         with screen.progress("passages", before.passages - before.embedded) as reach:
             made = home.semantics.embed(progress=reach)
@@ -71,13 +75,19 @@ def rebuild(options: Common, /) -> None:
     _show(standing)
 
 
-def _show(standing: EmbeddingStatus) -> None:
+def _show(standing: EmbeddingStatus, cure: str = "") -> None:
     if standing.fault:
         screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
         screen.note(standing.fault)
     elif not standing.encoder:
         screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
-        screen.note(f"{_NOTHING}; {_CURE}")
+        screen.note(f"{_NOTHING}; {cure}")
     else:
         done = f"{standing.embedded:,} of {screen.counted(standing.passages, 'passage')}"
         screen.say(f"{done} can be found by meaning, with {standing.encoder}")
+
+
+def _cure(home: Home) -> str:
+    """What to do where nothing embeds; a slot of any name may be configured, also one that is `embedding` misspelt."""
+    near = nearest(EMBEDDING, home.models.slots, SAME)
+    return f"did you mean [models.{EMBEDDING}] by [models.{near}]?" if near else _CURE
