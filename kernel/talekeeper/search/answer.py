@@ -72,8 +72,7 @@ def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
     """At most `query.depth` hits, best first."""
     fields = {kind: asked.fields(kind) for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)}
     hits: tuple[Ranked, ...] = ()
-    # However few are asked for, the same passages are looked at, so that a score does not depend on that.
-    shortest = _BY_MEANING if asked.matrices else asked.tuning.best
+    shortest = _shortest(asked)
     for times in _WIDENINGS:
         width = max(asked.query.depth, shortest) * times
         lists = {kind: _lists(asked, kind, held, width, names) for kind, held in fields.items()}
@@ -81,6 +80,13 @@ def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
         if len(hits) >= asked.query.depth or all(len(found) < width for group in lists.values() for found in group):
             break
     return hits
+
+
+def _shortest(asked: FetchedQuery) -> int:
+    """How long lists are however few are asked for, so that neither a score nor an order depends on that."""
+    if asked.matrices:
+        return _BY_MEANING
+    return asked.tuning.best if asked.query.neighbours else 1
 
 
 def all_terms(wordings: Sequence[Wording]) -> list[str]:
