@@ -1,7 +1,7 @@
-"""The constants of ranking, with the measurements they came from; docs/reference/ has them all: search-quality.md what
-the parts are worth, search-tried.md what was dropped.
+"""The constants of ranking, with the measurements they came from.
 
-An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what a part is worth.
+All measurements are in docs/reference: what the parts are worth in search-quality.md, what was dropped in
+search-tried.md. An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what a part is worth.
 """
 
 from __future__ import annotations
