@@ -1,7 +1,8 @@
 """The constants of ranking, with the measurements they came from.
 
 All measurements are in docs/reference: what the parts are worth in search-quality.md, what was dropped in
-search-tried.md. An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what a part is worth.
+search-tried.md. An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what
+a part is worth.
 """
 
 from __future__ import annotations
