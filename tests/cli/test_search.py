@@ -46,11 +46,24 @@ def test_explain_shows_a_row_for_each_term(told: Run) -> None:
 
     plain = told("search", "brass bridge", "-n", "1")
 
-    rows = [line.split()[0] for line in outcome.out.splitlines()[2:]]
-    assert rows[0] == "term"
-    assert set(rows[1:]) == {"brass", "bridg"}
+    head, *rows, placing = outcome.out.splitlines()[2:]
+    assert head.split()[0] == "term"
+    assert {row.split()[0] for row in rows} == {"brass", "bridg"}
+    assert re.fullmatch(r" {3}\d+ terms long, [\d.]+ on average", placing)
     assert outcome.err.count("a score by words is the sum of what each word adds") == 1
     assert "a score by words" not in plain.err
+
+
+def test_explain_says_what_filters_took_out_and_the_place_for_each_wording(told: Run) -> None:
+    every = told("search", "bridge", "--json").json
+    outcome = told("search", "bridge", "--wording", "brass", "--to", "1", "--explain", "-n", "1")
+    document = told("search", "bridge", "--to", "1", "--explain", "--json").json
+
+    assert "; place by wording: " in outcome.out
+    assert f"left out: {every['searched'] - document['searched']} outside the turns asked" in outcome.err
+    assert document["left_out"] == {"lineage": 0, "turns": every["searched"] - document["searched"], "running": 0}
+    assert document["results"][0]["placing"]["ranks"] == [1]
+    assert "left_out" not in every
 
 
 def test_explained_results_of_several_sources_say_their_place_in_each(told: Run) -> None:

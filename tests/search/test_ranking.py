@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from random import Random
 from typing import Any
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import Index, Kind, PartScope, Passage, Placing, Query, Ranking, Source
 
 Make = Callable[..., Passage]
 Ask = Callable[..., Ranking]
@@ -88,6 +89,43 @@ def test_an_explanation_adds_up_to_the_score(add: Callable[..., None], ask: Ask,
     for hit in ranking.hits:
         assert sum(row.contribution for row in hit.explanation) == pytest.approx(hit.score)
         assert {row.term for row in hit.explanation} == {*hit.matched, *hit.near}
+
+
+def test_an_explanation_has_length_and_the_place_for_each_wording(
+    add: Callable[..., None], ask: Ask, message: Make, record: Make
+) -> None:
+    add(message("a silver key", 1), message("a key", 2), message("a boat and nothing more", 3), record("key", "e1"))
+
+    first, *_ = ask("silver", "key", explain=True, neighbours=False).hits
+    (entry,) = ask("silver", "key", sources=ENTRIES, explain=True).hits
+
+    assert first.placing == Placing(length=3, average=10 / 3, ranks=(1, 2))
+    assert entry.placing == Placing(length=1, average=1.0, ranks=(None, 1))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_filters_left_out_and_what_was_searched_are_all_there_is(
+    db: Database, index: Index, part: int, add: Callable[..., None], message: Make, record: Make, seed: int
+) -> None:
+    dice = Random(seed)
+    add(*(message("ash", depth, branch=dice.choice((0, 0, 1))) for depth in range(40)))
+    add(*(record("ash", f"e{i % 7}", revision=i, turn=dice.randrange(40)) for i in range(20)))
+    query = Query(
+        ("ash",),
+        (PartScope(part, {0: dice.randrange(20, 40)}),),
+        MESSAGES + ENTRIES,
+        turn_from=dice.randrange(20),
+        turn_to=dice.randrange(20, 40),
+        before_turn=dice.randrange(10, 40),
+        explain=True,
+    )
+
+    found = db.read(lambda tx: index.search(tx, query))
+
+    assert found.left_out is not None
+    assert min(asdict(found.left_out).values()) >= 0
+    assert found.searched + sum(asdict(found.left_out).values()) == 60
+    assert db.read(lambda tx: index.search(tx, replace(query, explain=False))).left_out is None
 
 
 def test_without_the_wish_nothing_is_explained(add: Callable[..., None], ask: Ask, message: Make) -> None:

@@ -10,7 +10,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.marking import spans
 from talekeeper.plugins.border import Answer, Hit
-from talekeeper.search import Closeness, TermScore
+from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 from talekeeper.text import SINGLE
 
 LEGEND = (
@@ -31,16 +31,39 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
         show_hit(hit, f"{number}.", score=f"{place}score {hit.score:.2f}" if explain else "")
         if explain:
             show_why(hit.why)
+            show_placing(hit.placing)
             show_closeness(hit.closeness)
     if explain and any(hit.why for hit in answer.results):
         screen.note(f"a score by words is {' '.join(LEGEND)}")
     if explain and merged:
         screen.note(_MERGED)
+    if answer.left_out and (told := _left_out(answer.left_out)):
+        screen.note(f"left out: {told}")
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
     remarks += [f"{name} is being indexed anew" for name in answer.indexing]
     for remark in (*remarks, answer.degraded, answer.hint):
         if remark:
             screen.note(remark)
+
+
+def show_placing(placing: Placing | None) -> None:
+    """How long a result is, and its place for each wording where there are several; nothing where it was not asked."""
+    if placing is None:
+        return
+    told = f"{screen.counted(placing.length, 'term')} long, {placing.average:.1f} on average"
+    if len(placing.ranks) > 1:
+        told += f"; place by wording: {', '.join('none' if rank is None else str(rank) for rank in placing.ranks)}"
+    click.secho(f"   {told}", dim=True)
+
+
+def _left_out(held: LeftOut) -> str:
+    """What filters took out, in words; empty where they took nothing."""
+    parts = [
+        (held.turns, "outside the turns asked"),
+        (held.lineage, "undone, of other branches, or no longer the version that stands"),
+        (held.running, "of the running turn"),
+    ]
+    return ", ".join(f"{count:,} {where}" for count, where in parts if count)
 
 
 def show_closeness(closeness: Closeness | None) -> None:

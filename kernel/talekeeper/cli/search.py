@@ -29,7 +29,7 @@ _TURN = click.IntRange(0)
 @click.option(
     "-n", "--limit", type=click.IntRange(1, MOST), default=DEFAULT, show_default=True, help="How many results at most."
 )
-@click.option("--explain", is_flag=True, help="Show how each term made its part of the score.")
+@click.option("--explain", is_flag=True, help="Show how each term made its part of the score, and what was left out.")
 @common
 @pass_common
 def command(options: Common, /, query: tuple[str, ...], session: str | None, *, explain: bool, **more: Any) -> None:

@@ -47,6 +47,7 @@ def answer(request: SearchRequest, ranking: Ranking) -> Answer:
         unavailable=request.sources.unavailable,
         indexing=tuple(one.path for one in reached if (one.plugin, one.name) in pending),
         hint="" if hits else _hint(request, ranking),
+        left_out=ranking.left_out,
     )
 
 
@@ -97,6 +98,7 @@ def _of_message(request: SearchRequest, one: Ranked, message: Message) -> Hit:
         in_prompt=message.id in request.shown,
         why=one.explanation,
         closeness=one.closeness if request.explain else None,
+        placing=one.placing,
     )
 
 
@@ -120,6 +122,7 @@ def _of_record(request: SearchRequest, one: Ranked, found: Searchable, record: R
         also=_also(one),
         why=one.explanation,
         closeness=one.closeness if request.explain else None,
+        placing=one.placing,
     )
 
 

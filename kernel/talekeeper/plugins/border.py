@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Protocol
 
-from talekeeper.search import Closeness, TermScore
+from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 from talekeeper.story import ROOT, Coordinate
 
 Json = Any
@@ -62,8 +62,8 @@ class Hit:
     `namespace`. `turn` is None where no turn is known; `turn_from` is given by what covers a range ending at `turn`.
     `time` is when a message was said as the file it was imported from tells, or what the search table's `time` names.
     `text` is an excerpt. `near` are terms only the neighbouring messages hold. `in_prompt` says that the narrator's
-    history shows the message already. `why` and `closeness` are filled when asked for: how words made the score, and
-    what meaning added.
+    history shows the message already. `why`, `closeness` and `placing` are filled when asked for: how words made the
+    score, what meaning added, and what the place comes from beside.
     """
 
     source: str
@@ -84,6 +84,7 @@ class Hit:
     in_prompt: bool = False
     why: tuple[TermScore, ...] = ()
     closeness: Closeness | None = None
+    placing: Placing | None = None
 
     def as_json(self) -> dict[str, Json]:
         """The object in `results`; what is empty is left out, `turn` and `matched` apart."""
@@ -91,6 +92,7 @@ class Hit:
         said["also"] = [{"id": one.id, "turn": one.turn} for one in self.also]
         said["why"] = [asdict(one) for one in self.why]
         said["closeness"] = asdict(self.closeness) if self.closeness else None
+        said["placing"] = {**asdict(self.placing), "ranks": list(self.placing.ranks)} if self.placing else None
         lists = {"matched": list(self.matched), "near": list(self.near)}
         return {name: value for name, value in {**said, **lists}.items() if value or name in _ALWAYS}
 
@@ -100,7 +102,7 @@ class Answer:
     """What memory-search gives back. `searched` counts passages in scope.
 
     `unavailable` names the sources that could not be asked and why; `indexing` those whose index is being rebuilt;
-    `hint` says what to try when nothing qualified.
+    `hint` says what to try when nothing qualified; `left_out`, when asked for, what filters took out.
     """
 
     results: tuple[Hit, ...]
@@ -110,10 +112,12 @@ class Answer:
     unavailable: Mapping[str, str] = field(default_factory=dict[str, str])
     indexing: tuple[str, ...] = ()
     hint: str = ""
+    left_out: LeftOut | None = None
 
     def as_json(self) -> dict[str, Json]:
-        """What a model or program is given; `degraded`, `indexing` and `hint` only where there is something to say."""
-        said = {"degraded": self.degraded, "indexing": list(self.indexing), "hint": self.hint}
+        """What a model or program is given; what may be empty only where it says something."""
+        said: dict[str, Json] = {"degraded": self.degraded, "indexing": list(self.indexing), "hint": self.hint}
+        said["left_out"] = asdict(self.left_out) if self.left_out else None
         return {
             "results": [hit.as_json() for hit in self.results],
             "mode": self.mode,

@@ -140,7 +140,7 @@ def _by_meaning_too(
 
 
 def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
-    hits = Hits(asked.states, [found for group in lists.values() for found in group])
+    hits = Hits(asked.states, lists.values())
     ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))
     named = names.of(merged)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
 
 from talekeeper.search.names import Name
-from talekeeper.search.passage import Ranked, TermScore
+from talekeeper.search.passage import Placing, Ranked, TermScore
 from talekeeper.search.shortlist import Place, Shortlist
 from talekeeper.search.state import PartState
 
@@ -14,10 +14,11 @@ from talekeeper.search.state import PartState
 class _Listed:
     """A shortlist as plain lists, which Python reads faster than arrays one value at a time."""
 
-    def __init__(self, found: Shortlist) -> None:
+    def __init__(self, found: Shortlist, wording: int) -> None:
         telling = found.terms[: len(found.terms) - len(found.statistics.everyday)]
         own: list[list[float]] = found.own.tolist()
         self.found = found
+        self.wording = wording
         self.score: list[float] = found.score.tolist()
         self.matched = [tuple(compress(telling, held)) for held in own]
         self.lent = [tuple(compress(telling, held)) for held in found.near.tolist()] if found.near.any() else None
@@ -30,16 +31,22 @@ class _Listed:
 
 
 class Hits:
-    """All passages of a query's shortlists; a passage may be in several, once for each wording."""
+    """All passages of a query's shortlists; a passage may be in several, once for each wording.
 
-    def __init__(self, states: Sequence[PartState], lists: Sequence[Shortlist]) -> None:
+    `groups` has for each kind a list for each wording.
+    """
+
+    def __init__(self, states: Sequence[PartState], groups: Iterable[Sequence[Shortlist]]) -> None:
         self._states = states
         self._rows: dict[Place, list[tuple[_Listed, int]]] = {}
         self._sources = [{number: name for name, number in state.sources.items()} for state in states]
-        for found in lists:
-            listed = _Listed(found)
-            for row, place in enumerate(found.places):
-                self._rows.setdefault(place, []).append((listed, row))
+        self._wordings = 0
+        for lists in groups:
+            self._wordings = len(lists)
+            for wording, found in enumerate(lists):
+                listed = _Listed(found, wording)
+                for row, place in enumerate(found.places):
+                    self._rows.setdefault(place, []).append((listed, row))
 
     def score(self, place: Place) -> float:
         """By the wording that suits it best."""
@@ -80,6 +87,15 @@ class Hits:
             tuple([(names[other][0], columns.turn.item(other[1])) for other in also]) if also else (),
             _explain(listed.found, row) if explain else (),
             listed.found.closeness.get(place),
+            self._placing(place, listed) if explain else None,
+        )
+
+    def _placing(self, place: Place, listed: _Listed) -> Placing:
+        ranks = {one.wording: row + 1 for one, row in self._rows[place]}
+        return Placing(
+            self._states[place[0]].columns.length.item(place[1]),
+            listed.found.statistics.average,
+            tuple(map(ranks.get, range(self._wordings))),
         )
 
 

@@ -14,9 +14,9 @@ from talekeeper.search.matrix import NO_VECTORS, Matrix, MatrixCache
 from talekeeper.search.meaning import compared
 from talekeeper.search.names import Names
 from talekeeper.search.part_cache import PartCache
-from talekeeper.search.passage import Kind, Passage, Query, Ranking
+from talekeeper.search.passage import Kind, LeftOut, Passage, Query, Ranking
 from talekeeper.search.rebuilding import Passages
-from talekeeper.search.scope import Scope, make_scope, wanted
+from talekeeper.search.scope import Scope, left_out, make_scope, wanted
 from talekeeper.search.state import PartState
 from talekeeper.search.tuning import STANDARD, Tuning
 from talekeeper.search.vectors import unit
@@ -91,7 +91,7 @@ class Index:
         rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
         wordings = _wordings(query, self._tuning, everyday=rescores)
         if not (searched and wordings and query.depth > 0):
-            return Ranking((), searched)
+            return Ranking((), searched, left_out=_left_out(query, states, scopes))
         terms = all_terms(wordings)
         postings = fetch(tx, self._postings, states, terms)
         matrices = self._matrices_of(tx, query, states)
@@ -100,7 +100,8 @@ class Index:
             terms = list(dict.fromkeys([*terms, *unsaid]))
             asked = replace(asked, terms=terms, postings=fetch(tx, self._postings, states, terms))
         found = answer(asked, Names(tx, states))
-        return Ranking(found, searched, compared(states, scopes, matrices) if matrices else 0)
+        looked_at = compared(states, scopes, matrices) if matrices else 0
+        return Ranking(found, searched, looked_at, _left_out(query, states, scopes))
 
     def holding(self, tx: Tx, query: Query) -> dict[str, int]:
         """How many of the passages in scope hold each term of the query's texts."""
@@ -198,6 +199,17 @@ class Index:
     def check(self, tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
         """What the partition has otherwise than `expected`, which lists all its passages; empty when all is right."""
         return checking.check(tx, part, expected)
+
+
+def _left_out(query: Query, states: Sequence[PartState], scopes: Sequence[Scope]) -> LeftOut | None:
+    """Summed over the partitions; None where no explanation was asked."""
+    if not query.explain:
+        return None
+    wishes = {part.part: wanted(query, part) for part in query.parts}
+    found = [left_out(state, wishes[state.row.id], scope) for state, scope in zip(states, scopes, strict=True)]
+    return LeftOut(
+        sum(one.lineage for one in found), sum(one.turns for one in found), sum(one.running for one in found)
+    )
 
 
 def _wordings(query: Query, tuning: Tuning, *, everyday: bool = False) -> list[Wording]:

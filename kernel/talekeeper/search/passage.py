@@ -128,6 +128,32 @@ class Closeness:
     rank_by_words: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """What a passage's place comes from beside its words.
+
+    `length` is in terms, `average` that of the passages of its kind in scope. `ranks` has its place in the list of each
+    wording, from 1, None where that did not list it.
+    """
+
+    length: int
+    average: float
+    ranks: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many live passages of the sources asked the filters of a query took out, each counted once.
+
+    `lineage` are those of other branches, the undone, and versions that do not stand; `turns` those outside the turns
+    asked; `running` those of the running turn.
+    """
+
+    lineage: int
+    turns: int
+    running: int
+
+
 class Ranked(NamedTuple):  # made for each result: a fifth of the time of a frozen dataclass
     """One found passage, best first in a `Ranking`. `matched` are terms it holds, `near` only its neighbours hold."""
 
@@ -146,6 +172,8 @@ class Ranked(NamedTuple):  # made for each result: a fifth of the time of a froz
     explanation: tuple[TermScore, ...] = ()
     closeness: Closeness | None = None
     """None where meaning was not asked, or the passage has no vector."""
+    placing: Placing | None = None
+    """None where no explanation was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +183,5 @@ class Ranking:
     hits: tuple[Ranked, ...]
     searched: int
     compared: int = 0
+    left_out: LeftOut | None = None
+    """None where no explanation was asked."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from talekeeper.search.arrays import Bools, Bytes, Column, Doubles, Ints, Positions
 from talekeeper.search.columns import PERSON, WITHDRAWN, Columns
-from talekeeper.search.passage import Kind, PartScope, Query, Source
+from talekeeper.search.passage import Kind, LeftOut, PartScope, Query, Source
 from talekeeper.search.state import PartState
 
 OUTSIDE = 0
@@ -120,6 +120,16 @@ def make_scope(state: PartState, wish: Wanted) -> Scope:
         labels[(labels == label_of(Kind.RECORD)) & ((columns.flags & WITHDRAWN) != 0)] = OUTSIDE
     _apply_turns(columns, labels, wish)
     return Scope(labels, state, weights)
+
+
+def left_out(state: PartState, wish: Wanted, scope: Scope) -> LeftOut:
+    """What the filters of `wish`, whose scope that is, took out of a partition."""
+    labels, _ = _by_source(state, wish.sources)
+    live = int(np.count_nonzero(labels * state.live.view(np.uint8)))
+    every = wish._replace(before_turn=None)
+    within = sum(state.scope(every, make_scope).counts)
+    standing = sum(state.scope(every._replace(turn_from=None, turn_to=None), make_scope).counts)
+    return LeftOut(live - standing, standing - within, within - sum(scope.counts))
 
 
 def _by_source(state: PartState, sources: tuple[Source, ...]) -> tuple[Bytes, Doubles]:
