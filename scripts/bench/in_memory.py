@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +16,7 @@ from bench.corpus import Passage
 from bench.engine import K1, B, Counted, Scope
 
 
-class _Rebuilt:
+class _Rebuilt(ABC):
     """Keeps the words of every passage and builds the index from them; numbers are places, a removed one is empty."""
 
     adds = False
@@ -38,8 +39,9 @@ class _Rebuilt:
         self.words[passage.number] = []
         self.build()
 
+    @abstractmethod
     def build(self) -> None:
-        raise NotImplementedError
+        """Makes the index anew from all words."""
 
     def disk(self) -> int:
         return 0
