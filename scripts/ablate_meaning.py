@@ -20,15 +20,10 @@ from unittest.mock import patch
 from ablation.report import Figures, parser, print_figures, sets_in, write_json
 from ablation.variants import no_characters, no_everyday
 from extras import require
-from talekeeper.evaluate.asking import rank
-from talekeeper.evaluate.corpus import load
-from talekeeper.evaluate.runs import asked
-from talekeeper.evaluate.score import Score, mean, score_one
-from talekeeper.evaluate.sets import QuestionSet
+from talekeeper.evaluate import QuestionSet, Score, asked, load, mean, rank, score_one
 from talekeeper.home import Home
 from talekeeper.models import LOCAL, NO_MODELS, Provided
-from talekeeper.search import Tuning
-from talekeeper.search.tuning import STANDARD
+from talekeeper.search import STANDARD, Tuning
 
 _NO_BOUND = 1e9
 

@@ -21,7 +21,7 @@ from ablation.asking import Shelf
 from ablation.report import Figures, parser, print_table, sets_in, write_json
 from ablation.variants import BASE, VARIANTS
 from extras import require
-from talekeeper.evaluate.score import mean
+from talekeeper.evaluate import mean
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from talekeeper.clock import SystemClock
-from talekeeper.db import Database, Lease, Leases, Tx
-from talekeeper.db.connect import Synchronous
+from talekeeper.db import Database, Lease, Leases, Synchronous, Tx
 from talekeeper.ids import SortableIds
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Story

@@ -12,11 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from talekeeper.manifest import published
-from talekeeper.manifest.codes import BY_ID
-from talekeeper.manifest.level import LEVEL
-from talekeeper.manifest.model.publish import generated_schema, generated_text
-from talekeeper.manifest.reference import reference_text
+from talekeeper.manifest import BY_ID, LEVEL, PUBLISHED_SCHEMA, generated_schema, generated_text, reference_text
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "manifest" / "golden"
@@ -61,7 +57,7 @@ def outputs() -> dict[Path, str]:
     """Path → text of every generated file."""
     return {
         ROOT / "schema" / f"v{LEVEL}" / "plugin.schema.json": generated_text(),
-        published.FILE: generated_text(),
+        PUBLISHED_SCHEMA: generated_text(),
         ROOT / "schema" / "plugin-manifest.md": reference_text(generated_schema()),
         ROOT / "docs" / "reference" / "diagnostics.md": diagnostics_text(),
     }

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from talekeeper.demo.stories import bundled_stories
-from talekeeper.evaluate.runs import measure
-from talekeeper.evaluate.sets import find_sets
+from talekeeper.demo import bundled_stories
+from talekeeper.evaluate import find_sets, measure
 
 ROOT = Path(__file__).parents[1]
 SEED = ROOT / "tests" / "fixtures" / "seed"

@@ -19,23 +19,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from talekeeper.clock import Clock, SystemClock
-from talekeeper.context import Imported, Services, import_lore
-from talekeeper.context.encoders import Encoder, open_encoder
-from talekeeper.context.semantics import Semantics
 from talekeeper.db import Database, Leases
+from talekeeper.embedding import Encoder, Semantics, open_encoder
 from talekeeper.errors import ParameterError, StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
+from talekeeper.memory_search import Services
 from talekeeper.models import EMBEDDING, NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
-from talekeeper.plugins import Host, Switches, switches
-from talekeeper.plugins.providers import Providers
+from talekeeper.plugin_context import Imported, import_lore
+from talekeeper.plugins import Host, Providers, Switches, read_switches
 from talekeeper.search import Index
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace, forget_events
 
 if TYPE_CHECKING:
-    from talekeeper.turn import Narrator, Preset
-    from talekeeper.turn.jobs import JobRunner
+    from talekeeper.turn import JobRunner, Narrator, Preset
 
 _HOME_VARIABLE = "TALEKEEPER_HOME"
 _DATABASE = "talekeeper.sqlite"
@@ -129,7 +127,7 @@ class Home:
         if new:
             _make(folder)
         _check(folder)
-        chosen = switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
+        chosen = read_switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
         said = os.environ.get(_TRACE_VARIABLE)
         tracing, capture = tracing and said != "0", said == "bodies"
         db = Database.open(database_of(folder), clock=clock, new=new)
@@ -195,7 +193,7 @@ class Home:
 
     def jobs(self) -> JobRunner:
         """Runs what turns have left to do."""
-        from talekeeper.turn.jobs import JobRunner  # noqa: PLC0415 - as above
+        from talekeeper.turn import JobRunner  # noqa: PLC0415 - as above
 
         return JobRunner(self.services, self.models, self.leases, self.trace)
 

@@ -11,12 +11,9 @@ from unittest.mock import patch
 
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
-from talekeeper.evaluate.asking import DEPTH
-from talekeeper.evaluate.score import score_one
-from talekeeper.evaluate.sets import Question, QuestionSet
-from talekeeper.exchange import Notes, Source
-from talekeeper.exchange.jsonl import read_jsonl
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, manner
+from talekeeper.evaluate import DEPTH, Question, QuestionSet, score_one
+from talekeeper.exchange import Notes, Source, read_jsonl
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, features_of_message
 from talekeeper.search import Source as Wanted
 from talekeeper.story import Draft
 from talekeeper.text import digest, tokens
@@ -148,7 +145,7 @@ def _passage(one: QuestionSet, draft: Draft, variant: Variant, depth: int) -> Pa
         turn=depth,
         terms=variant.passage(draft),
         digest=digest(draft.text),
-        manner=manner(draft.text, draft.speaker, is_player=draft.role == "player") if is_message else 0,
+        manner=features_of_message(draft.text, draft.speaker, is_player=draft.role == "player") if is_message else 0,
     )
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from talekeeper.errors import TalekeeperError
-from talekeeper.evaluate.score import Score
-from talekeeper.evaluate.sets import QuestionSet, find_sets
+from talekeeper.evaluate import QuestionSet, Score, find_sets
 
 COLUMNS = ("recall@10", "mrr")
 

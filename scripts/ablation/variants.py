@@ -8,13 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import Stemmer
-from talekeeper.search import Tuning
-from talekeeper.search.tuning import STANDARD
+from talekeeper.search import STANDARD, Tuning
 from talekeeper.story import Draft
-from talekeeper.text import SINGLE, Terms, date_words, document_terms, query_terms
-from talekeeper.text.normalise import normalise
-from talekeeper.text.runs import Script, find_runs, script_of
-from talekeeper.text.words import split_word
+from talekeeper.text import (
+    SINGLE,
+    Script,
+    Terms,
+    date_words,
+    document_terms,
+    find_runs,
+    normalise,
+    query_terms,
+    script_of,
+    split_word,
+)
 
 _NO_BOUND = 1e9
 _SNOWBALL = Stemmer.Stemmer("english")

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, TypeVar
 
-from talekeeper import search
 from talekeeper.db import Database, Tx
+from talekeeper.search import Passage as Indexed
 from talekeeper.text import document_terms
 
 from bench.corpus import Corpus, Passage
@@ -86,8 +86,8 @@ def _works(ours: Ours, corpus: Corpus, new: Iterator[Passage]) -> Iterator[tuple
     yield "rebuild", partial(ours.index.rebuild, ours.db, ours.part, _source(corpus))
 
 
-def _source(corpus: Corpus) -> Callable[[Tx, Any], tuple[Sequence[search.Passage], Any]]:
-    def some(_: Tx, cursor: Any) -> tuple[Sequence[search.Passage], Any]:
+def _source(corpus: Corpus) -> Callable[[Tx, Any], tuple[Sequence[Indexed], Any]]:
+    def some(_: Tx, cursor: Any) -> tuple[Sequence[Indexed], Any]:
         start = cursor or 0
         end = min(start + _REBUILT_AT_ONCE, corpus.size)
         made = [entry(passage, document_terms(passage.text)) for passage in held[start:end]]

@@ -9,8 +9,7 @@ from typing import Any
 from talekeeper.errors import TalekeeperError
 from talekeeper.home import Home
 from talekeeper.story import Address, Decision, Job
-from talekeeper.turn import Narrator, TurnResult, decisions
-from talekeeper.turn.jobs import JobRunner
+from talekeeper.turn import JobRunner, Narrator, TurnResult, decisions
 
 from verify.recording import Recording
 from verify.scripted import Teller, player_says

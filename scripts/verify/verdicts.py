@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from talekeeper.story import JobState
-from talekeeper.turn.frame import clean
+from talekeeper.turn import clean
 
 from verify.playing import Play, Turn
 from verify.recording import ModelCall

@@ -15,8 +15,7 @@ import pytest
 from talekeeper.cli import play_models
 from talekeeper.cli.play_commands import BY_NAME, COMMANDS, complete
 from talekeeper.home import Home
-from talekeeper.models import LocalServer
-from talekeeper.models.urls import read_base_url
+from talekeeper.models import LocalServer, read_base_url
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, fail, say, stop_short
 
 Play = Callable[..., Any]

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from talekeeper.cli.deciding import excerpt, with_texts
 from talekeeper.home import Home
-from talekeeper.manifest import Namespace
-from talekeeper.manifest.declared import SearchTable
-from talekeeper.models.price import BILLION
+from talekeeper.manifest import Namespace, SearchTable
+from talekeeper.models import BILLION
 from talekeeper.story import Address
 from talekeeper.testing import ScriptedServer, call_tool, say
 

@@ -16,7 +16,7 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, create
 from talekeeper.db.connect import connect
 from talekeeper.db.connection import Connection
-from talekeeper.db.examine import examine, readable
+from talekeeper.db.examine import examine_file, readable
 from talekeeper.db.migrate import migrations
 from talekeeper.errors import StoreUnusable
 
@@ -41,7 +41,7 @@ def test_a_disk_too_small_for_a_new_database_is_told_and_left_empty(path: Path, 
 
     assert list(path.parent.iterdir()) == []
     Database.open(path, clock=clock).close()
-    assert examine(path) == []
+    assert examine_file(path) == []
 
 
 class CutAsItCloses:
@@ -214,7 +214,7 @@ def test_looking_into_a_file_changes_nothing(db: Database, path: Path) -> None:
     db.close()
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
 
-    found = examine(path), readable(path)
+    found = examine_file(path), readable(path)
 
     assert found == ([], {"workspace": 1, "session": 0, "message": 0, "record": 0})
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before

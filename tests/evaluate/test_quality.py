@@ -11,8 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from talekeeper.search import Index
-from talekeeper.search.tuning import STANDARD
+from talekeeper.search import STANDARD, Index
 
 ROOT = Path(__file__).parents[2]
 CURE = "if that is wanted: python scripts/make_quality_baseline.py"

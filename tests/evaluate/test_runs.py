@@ -12,8 +12,7 @@ import pytest
 from talekeeper.evaluate.runs import measure
 from talekeeper.evaluate.score import score_one
 from talekeeper.evaluate.sets import find_sets
-from talekeeper.exchange import Notes, Source
-from talekeeper.exchange.jsonl import read_jsonl
+from talekeeper.exchange import Notes, Source, read_jsonl
 
 LINES = [
     {"id": "a", "session": "s", "speaker": "Mira", "text": "The ferryman lost the brass key.", "turn": 0},

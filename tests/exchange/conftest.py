@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases
-from talekeeper.exchange import Entry, Notes, Options, Report, Source, detect, import_file
+from talekeeper.exchange import Entry, Notes, Options, Report, Source, detect_format, import_file
 from talekeeper.exchange.detect import READERS
 from talekeeper.ids import SortableIds
 from talekeeper.search import Index
@@ -94,6 +94,6 @@ def story(make_story: Callable[..., Story]) -> Story:
 def run_import(story: Story) -> Callable[..., Report]:
     def run(content: str | bytes, name: str = "chat.txt", **options: Any) -> Report:
         file = _source(content, name)
-        return import_file(story, file, detect(file), Options(**options), lambda _: None)
+        return import_file(story, file, detect_format(file), Options(**options), lambda _: None)
 
     return run

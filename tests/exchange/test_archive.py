@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, StoreUnusable
-from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect, dump, restore_archive, write_archive
+from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect_format, dump, restore_archive, write_archive
 from talekeeper.exchange import restore as restoring
 from talekeeper.exchange.archive import TABLES, Chain
 from talekeeper.manifest import Namespace, SearchTable
@@ -246,7 +246,7 @@ def test_an_archive_of_a_later_version_is_refused(make_story: MakeStory, story: 
 def test_an_archive_is_known_by_its_first_line(story: Story) -> None:
     fill(story)
 
-    assert detect(Source(io.BytesIO(export(story).encode()), "x")) == ARCHIVE
+    assert detect_format(Source(io.BytesIO(export(story).encode()), "x")) == ARCHIVE
 
 
 def test_pages_of_any_size_give_the_same_archive(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange import detect
+from talekeeper.exchange import detect_format
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from talekeeper.exchange import detect
 def test_the_format_is_known_by_its_first_lines(source: Callable[..., Any], content: str, name: str) -> None:
     file = source(content)
 
-    assert detect(file) == name
+    assert detect_format(file) == name
     assert file.stream.tell() == 0
 
 
@@ -51,6 +51,6 @@ def test_what_is_no_conversation_is_one_sentence(
     source: Callable[..., Any], content: str | bytes, sentence: str
 ) -> None:
     with pytest.raises(ImportFileError) as fault:
-        detect(source(content))
+        detect_format(source(content))
 
     assert str(fault.value).startswith(sentence)

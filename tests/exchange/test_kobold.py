@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange import Report, Source, detect
+from talekeeper.exchange import Report, Source, detect_format
 from talekeeper.story import Address, Story
 
 ReadAll = Callable[..., Any]
@@ -128,12 +128,12 @@ def test_what_is_left_out_is_said(read: ReadAll) -> None:
 @pytest.mark.parametrize("indent", [None, 3])
 @pytest.mark.parametrize("more", [{}, {"story_id": 2**126}], ids=["plain", "long number"])
 def test_a_save_is_known_by_its_keys(source: Callable[..., Source], indent: int | None, more: dict[str, Any]) -> None:
-    assert detect(source(json.dumps(save("Night.", **more), indent=indent))) == "kobold"
+    assert detect_format(source(json.dumps(save("Night.", **more), indent=indent))) == "kobold"
 
 
 def test_another_document_over_many_lines_stays_none(source: Callable[..., Source]) -> None:
     with pytest.raises(ImportFileError, match="one JSON document over many lines"):
-        detect(source(json.dumps({"entries": {}}, indent=3)))
+        detect_format(source(json.dumps({"entries": {}}, indent=3)))
 
 
 def test_a_save_is_imported_and_goes_on_where_it_ended(run_import: Callable[..., Report], story: Story) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from talekeeper.exchange import Report, markdown, siblings_of, sillytavern
+from talekeeper.exchange import Report, render_markdown, render_sillytavern, siblings_of
 from talekeeper.story import Address, Draft, Message, Role, Story
 
 RunImport = Callable[..., Report]
@@ -46,7 +46,7 @@ def exported(story: Story, session: str) -> list[dict[str, Any]]:
     address = Address("default", session)
     forks = {branch.id: branch.fork for branch in story.branches(address)}
     siblings = siblings_of(story.all_messages(address), forks)
-    return [json.loads(line) for line in sillytavern(story.session(address), story.messages(address), siblings)]
+    return [json.loads(line) for line in render_sillytavern(story.session(address), story.messages(address), siblings)]
 
 
 def test_a_sillytavern_chat_comes_back_as_it_went_in(run_import: RunImport, story: Story) -> None:
@@ -84,7 +84,7 @@ def test_markdown_has_a_heading_a_turn_and_a_name_a_message(run_import: RunImpor
     run_import("Night.\nuser: *I knock.*\nMira: Come in.\n\nSit.\nuser: Thanks.\n", "s.txt", title="The Inn")
     address = Address("default", "s")
 
-    text = "\n".join(markdown(story.session(address), story.messages(address)))
+    text = "\n".join(render_markdown(story.session(address), story.messages(address)))
 
     assert text == (
         "# The Inn\n\n## Turn 0\n\nNight.\n\n## Turn 1\n\n**user:** *I knock.*\n\n**Mira:** Come in.\n\nSit.\n"

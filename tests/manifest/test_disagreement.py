@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from talekeeper.manifest.disagreement import misfit
+from talekeeper.manifest.disagreement import schema_fault
 
 CASES: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"required": ["a"]}, {}, "", "the property 'a' is missing"),
@@ -54,7 +54,7 @@ CASES: list[tuple[dict[str, Any], Any, str, str]] = [
 
 @pytest.mark.parametrize(("schema", "value", "place", "says"), CASES)
 def test_every_rule_has_its_sentence(schema: dict[str, Any], value: Any, place: str, says: str) -> None:
-    found = misfit(schema, value)
+    found = schema_fault(schema, value)
 
     assert found is not None
     assert found[0] == place
@@ -100,7 +100,7 @@ def test_whatever_does_not_fit_is_told_and_nothing_else(schema: Any, value: Any)
 
     oracle: Any = Draft202012Validator(whole)
 
-    found = misfit(whole, value)
+    found = schema_fault(whole, value)
 
     assert (found is None) == oracle.is_valid(value)
     assert found is None or "the schema's rule" not in found[1]
@@ -113,6 +113,6 @@ def _nested(levels: int, within: Callable[[Any], Any], innermost: Any) -> Any:
 def test_a_value_too_deep_for_its_schema_is_a_misfit() -> None:
     schema = {"type": "object", "properties": {"a": _nested(25, lambda it: {"allOf": [it]}, {"$ref": "#"})}}
 
-    found = misfit(schema, _nested(60, lambda it: {"a": it}, 1))
+    found = schema_fault(schema, _nested(60, lambda it: {"a": it}, 1))
 
     assert found == ("", "is nested too deeply to be held against the schema")

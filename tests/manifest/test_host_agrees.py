@@ -10,9 +10,7 @@ import pytest
 from talekeeper.errors import ManifestError, TalekeeperError
 from talekeeper.manifest import codes
 from talekeeper.manifest.targets import report
-from talekeeper.plugins.discovery import discover
-from talekeeper.plugins.states import State
-from talekeeper.plugins.survey import survey
+from talekeeper.plugins import State, discover, survey
 from talekeeper.testing import Host
 
 HERE = Path(__file__).parent

@@ -15,11 +15,9 @@ from talekeeper.manifest import check_manifest, read_manifest
 from talekeeper.manifest.check import examine
 from talekeeper.manifest.package import Folder
 from talekeeper.manifest.points import POINTS
-from talekeeper.manifest.present import as_github, as_text, document
+from talekeeper.manifest.present import as_document, as_github, as_text
 from talekeeper.manifest.targets import report
-from talekeeper.plugins.discovery import discover
-from talekeeper.plugins.states import State
-from talekeeper.plugins.survey import survey
+from talekeeper.plugins import State, discover, survey
 
 GOOD = sorted(Path(__file__).parent.glob("good/*"))
 # fmt: off - one to a line they would fill a page
@@ -203,7 +201,7 @@ def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tup
     assert all(0 < it.column < it.end_column for it in result.diagnostics if it.line)
     assert len(list(as_text([result]))) > len(result.diagnostics)
     assert len(list(as_github([result]))) == len(result.diagnostics)
-    assert json.loads(json.dumps(document([result])))["targets"][0]["manifests"]
+    assert json.loads(json.dumps(as_document([result])))["targets"][0]["manifests"]
 
 
 @settings(max_examples=300)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.seeds import SeedRow, rows, survey
+from talekeeper.manifest.seeds import SeedRow, seed_rows, survey
 
 Found = Callable[..., list[str]]
 SCHEMA: dict[str, Any] = {
@@ -28,7 +28,7 @@ def lines(count: int) -> str:
 def test_a_row_has_its_key_and_the_record_without_the_key() -> None:
     raw = b'{"id": "harbour", "body": "Ice."}\r\n\n  \n{"body": "Fire.", "id": "mill"}'
 
-    assert list(rows(raw, SCHEMA)) == [
+    assert list(seed_rows(raw, SCHEMA)) == [
         SeedRow(1, "harbour", {"body": "Ice."}),
         SeedRow(4, "mill", {"body": "Fire."}),
     ]
@@ -37,7 +37,7 @@ def test_a_row_has_its_key_and_the_record_without_the_key() -> None:
 def test_the_key_stays_in_a_record_whose_schema_has_it() -> None:
     schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "id": {"type": "string"}}}
 
-    (row,) = rows(b'{"id": "harbour", "body": "Ice."}', schema)
+    (row,) = seed_rows(b'{"id": "harbour", "body": "Ice."}', schema)
 
     assert row.value == {"id": "harbour", "body": "Ice."}
 
@@ -66,7 +66,7 @@ def test_the_key_stays_in_a_record_whose_schema_has_it() -> None:
     ],
 )
 def test_a_line_that_is_no_record_says_why(line: bytes, fault: str) -> None:
-    (row,) = rows(line, SCHEMA)
+    (row,) = seed_rows(line, SCHEMA)
 
     assert row.fault.startswith(fault)
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from talekeeper.cli.validate_plugin import command
 from talekeeper.manifest.present import excerpt
-from talekeeper.manifest.published import json_text
+from talekeeper.manifest.published import published_text
 
 ROOT = Path(__file__).parent.parent.parent
 GOOD = Path(__file__).parent / "good"
@@ -205,7 +205,7 @@ def test_an_unknown_code_is_answered_with_the_nearest() -> None:
 
 
 def test_the_schema_is_printed_as_it_is_published() -> None:
-    assert run("--print-schema") == (0, json_text())
+    assert run("--print-schema") == (0, published_text())
 
 
 def test_colour_is_for_terminals_and_for_who_wants_it(here: Path) -> None:

@@ -54,7 +54,7 @@ def test_where_it_is_not_installed_the_cure_is_the_extra(monkeypatch: pytest.Mon
 COSTS = """
 import sys
 from pathlib import Path
-from talekeeper.context.memory_search import run
+from talekeeper.memory_search.tool import run
 from talekeeper.home import Home
 from talekeeper.story import Address, Draft
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import Cancelled, ContextOverflow
-from talekeeper.models import ChatMessage, Request, TimeLimits, find_local_servers, structured
+from talekeeper.models import ChatMessage, Request, TimeLimits, ask_structured, find_local_servers
 from talekeeper.models.client import Client
 from talekeeper.models.urls import BaseUrl, read_base_url
 
@@ -84,7 +84,7 @@ def test_it_keeps_to_a_schema(make_client: MakeClient, url: BaseUrl) -> None:
     }
     asking = Request([ChatMessage("user", "Mira walks to the harbour. Name the scene.")], reply=60)
 
-    answer = structured(make_client(url, limits=LIMITS), asking, schema)
+    answer = ask_structured(make_client(url, limits=LIMITS), asking, schema)
 
     assert 0 < len(answer.value["scene"]) <= 20
 

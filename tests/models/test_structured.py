@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import BadReply, ModelUnreachable, ParameterError
-from talekeeper.models import Reply, Request, ToolCall, Usage, read_arguments, structured
+from talekeeper.models import Reply, Request, ToolCall, Usage, ask_structured, read_arguments
 from talekeeper.models.client import Client
 from talekeeper.models.schema import Form, check_bounded
 from talekeeper.models.structured import fitting
@@ -31,7 +31,7 @@ def nest(depth: int) -> str:
 
 def test_a_good_answer_is_asked_for_once(make_client: MakeClient, question: Request) -> None:
     with ScriptedServer([say_json({"scene": "Am Hafen"})]) as server:
-        answer = structured(make_client(server), question, SCHEMA, name="blocks")
+        answer = ask_structured(make_client(server), question, SCHEMA, name="blocks")
 
     assert (answer.value, answer.asked) == ({"scene": "Am Hafen"}, 1)
     assert server.chats[0].body["response_format"] == {
@@ -98,7 +98,7 @@ def test_the_second_question_shows_the_first_answer_and_the_error(make_client: M
     script = [say("Alas: {scene}"), say_json({"scene": "x"})]
 
     with ScriptedServer(script) as server:
-        answer = structured(make_client(server), question, SCHEMA)
+        answer = ask_structured(make_client(server), question, SCHEMA)
 
     first, second = (chat.body["messages"] for chat in server.chats)
     assert second[: len(first)] == first
@@ -109,7 +109,7 @@ def test_the_second_question_shows_the_first_answer_and_the_error(make_client: M
 
 def test_two_bad_answers_are_an_error_and_the_last(make_client: MakeClient, question: Request) -> None:
     with ScriptedServer([say("no"), say('{"scene": 1}')]) as server, pytest.raises(BadReply) as caught:
-        structured(make_client(server), question, SCHEMA, name="blocks")
+        ask_structured(make_client(server), question, SCHEMA, name="blocks")
 
     assert "structured answer blocks: no usable answer in two: scene: 1 is not of type 'string'" in str(caught.value)
     assert caught.value.data["usage"] == Usage(20, 3)
@@ -120,28 +120,28 @@ def test_an_answer_cut_at_its_limit_is_said_to_be(make_client: MakeClient, quest
     script = [say('{"scene": "cut', finish="length"), say_json({})]
 
     with ScriptedServer(script) as server:
-        structured(make_client(server), question, SCHEMA)
+        ask_structured(make_client(server), question, SCHEMA)
 
     assert "cut off at its length limit" in server.chats[1].body["messages"][-1]["content"]
 
 
 def test_a_long_first_answer_is_shown_in_part(make_client: MakeClient, question: Request) -> None:
     with ScriptedServer([say("x" * 100_000, piece=5000), say_json({})]) as server:
-        structured(make_client(server), question, SCHEMA)
+        ask_structured(make_client(server), question, SCHEMA)
 
     assert len(server.chats[1].body["messages"][-2]["content"]) == 2002
 
 
 def test_other_errors_pass_through(make_client: MakeClient, question: Request) -> None:
     with ScriptedServer([fail(404)]) as server, pytest.raises(ModelUnreachable):
-        structured(make_client(server), question, SCHEMA)
+        ask_structured(make_client(server), question, SCHEMA)
 
 
 def test_an_error_after_a_first_answer_says_what_that_took(make_client: MakeClient, question: Request) -> None:
     script = [say("no JSON"), fail(404)]
 
     with ScriptedServer(script) as server, pytest.raises(ModelUnreachable) as caught:
-        structured(make_client(server), question, SCHEMA)
+        ask_structured(make_client(server), question, SCHEMA)
 
     assert caught.value.data["usage"] == Usage(10, 2)
 
@@ -150,7 +150,7 @@ def test_a_frozen_schema_will_do(make_client: MakeClient, question: Request) -> 
     frozen = MappingProxyType({"type": "object", "properties": MappingProxyType({"a": {"type": "integer"}})})
 
     with ScriptedServer([say_json({"a": 1})]) as server:
-        answer = structured(make_client(server), question, frozen)
+        answer = ask_structured(make_client(server), question, frozen)
 
     assert answer.value == {"a": 1}
 
@@ -177,7 +177,7 @@ def test_a_schema_that_bounds_nothing_is_refused_before_the_call(
     make_client: MakeClient, question: Request, schema: dict[str, Any], told: str
 ) -> None:
     with ScriptedServer() as server, pytest.raises(ParameterError, match=told):
-        structured(make_client(server), question, schema)
+        ask_structured(make_client(server), question, schema)
 
     assert server.requests == []
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.plugins.frozen import FrozenDict, FrozenList, frozen, plain
+from talekeeper.plugin_types import FrozenDict, FrozenList, freeze, thaw
 
 _TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
 _JSON = st.recursive(
@@ -22,11 +22,11 @@ _JSON = st.recursive(
 
 @given(value=_JSON)
 def test_a_frozen_copy_equals_its_original_and_reads_as_the_same_json(value: Any) -> None:
-    copy = frozen(value)
+    copy = freeze(value)
 
     assert copy == value
     assert json.dumps(copy) == json.dumps(value)
-    assert plain(copy) == value
+    assert thaw(copy) == value
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_frozen_copy_equals_its_original_and_reads_as_the_same_json(value: Any
 )
 def test_a_frozen_value_refuses_every_change(change: str) -> None:
     value = {"words": ["b", "a"], "deep": {"er": [1]}}
-    copy = frozen(value)
+    copy = freeze(value)
 
     with pytest.raises(TypeError, match="frozen"):
         eval(change, {"it": copy})  # noqa: S307 -- the line above
@@ -61,7 +61,7 @@ def test_no_method_that_changes_the_plain_kind_is_left(plain_kind: type, frozen_
 
 
 def test_a_copy_of_a_frozen_dict_can_be_changed() -> None:
-    copy = dict(frozen({"a": 1}))
+    copy = dict(freeze({"a": 1}))
 
     copy["a"] = 2
 
@@ -90,7 +90,7 @@ class _Sly(dict[str, Any]):
 )
 def test_what_json_cannot_hold_is_told_with_its_place(value: Any, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        plain(value, limit=1_000)
+        thaw(value, limit=1_000)
 
 
 def test_a_value_that_holds_itself_is_refused() -> None:
@@ -98,4 +98,4 @@ def test_a_value_that_holds_itself_is_refused() -> None:
     value.append(value)
 
     with pytest.raises(ValueError, match="deeper than 64"):
-        plain(value)
+        thaw(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Never
 
 import pytest
-from talekeeper.db.guard import WriteOpen
+from talekeeper.db import WriteOpen
 from talekeeper.errors import HeldAcrossCall, PluginError, Retry, Skip, StoreUnusable, UserError
 from talekeeper.plugins.guard import Call, Guard
 

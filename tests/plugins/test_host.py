@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import NotFound, PluginError
-from talekeeper.plugins import Call, Deadlines, Host, State, Switches, switches
+from talekeeper.plugins import Call, Deadlines, Host, State, Switches, read_switches
 from talekeeper.story import Address, Session, Story
 
 MakePlugin = Callable[..., Path]
@@ -171,9 +171,9 @@ def test_a_plugin_disabled_in_the_home_is_off_in_sessions_that_recorded_it(
 @pytest.mark.parametrize(
     ("chosen", "states"),
     [
-        (switches({}, without=""), {"one": State.DISABLED, "two": State.DISABLED}),
-        (switches({}, without="one"), {"one": State.DISABLED, "two": State.ACTIVE}),
-        (switches({"TALEKEEPER_PLUGINS": "one"}), {"one": State.ACTIVE, "two": State.DISABLED}),
+        (read_switches({}, without=""), {"one": State.DISABLED, "two": State.DISABLED}),
+        (read_switches({}, without="one"), {"one": State.DISABLED, "two": State.ACTIVE}),
+        (read_switches({"TALEKEEPER_PLUGINS": "one"}), {"one": State.ACTIVE, "two": State.DISABLED}),
     ],
     ids=["all off", "one off", "only one"],
 )
@@ -377,7 +377,7 @@ def test_explain_says_what_feeds_what_and_what_nothing_runs(make_plugin: MakePlu
 
 def test_strict_raises_the_plugins_own_exception(make_plugin: MakePlugin, open_host: OpenHost) -> None:
     make_plugin("lore", "1 / 0", more=CHECK)
-    host = open_host(switches=switches({"TALEKEEPER_STRICT": "1"}))
+    host = open_host(switches=read_switches({"TALEKEEPER_STRICT": "1"}))
     host.enable("lore")
 
     with pytest.raises(ZeroDivisionError):

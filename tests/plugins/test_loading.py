@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import PluginError
-from talekeeper.manifest.declared import PluginManifest
+from talekeeper.manifest import PluginManifest
 from talekeeper.plugins.found import Found, Origin
 from talekeeper.plugins.guard import Deadlines, Guard
 from talekeeper.plugins.loading import Loader

@@ -16,9 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from talekeeper.cli import app
 from talekeeper.errors import InputError, ParameterError
-from talekeeper.manifest.names import PLUGIN_ID
-from talekeeper.manifest.published import json_text
-from talekeeper.manifest.targets import report
+from talekeeper.manifest import PLUGIN_ID, published_text, report
 from talekeeper.scaffold import check_id, package_name, write_project
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -90,7 +88,7 @@ def test_editors_complete_the_manifest_from_the_published_schema(tmp_path: Path)
     first = manifest.read_text().splitlines()[0]
 
     assert first == "#:schema ../plugin.schema.json"
-    assert (manifest.parent / first.removeprefix("#:schema ")).read_text("utf-8") == json_text()
+    assert (manifest.parent / first.removeprefix("#:schema ")).read_text("utf-8") == published_text()
 
 
 @pytest.mark.parametrize("data_only", KINDS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Row, Tx
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source, excerpt
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source, snippet
 from talekeeper.text import document_terms, query_terms
 
 EVERYTHING = 2**31 - 1
@@ -136,7 +136,7 @@ def test_a_megabyte_in_one_message_is_found_and_quoted_in_part(
 
     assert keys(found) == ["m0", "m1"]
     assert keys(ask("moor")) == ["m1"]
-    assert "heron" in excerpt(long, "heron")
+    assert "heron" in snippet(long, "heron")
 
 
 def test_a_message_of_a_hundred_thousand_words_is_found_by_each(

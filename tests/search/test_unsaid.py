@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, PartScope, Passage, Query, Ranked, Source, excerpt
+from talekeeper.search import Index, PartScope, Passage, Query, Ranked, Source, snippet
 from talekeeper.text import SINGLE, paired_characters, query_terms
 
 Ask = Callable[[str], Sequence[Ranked]]
@@ -107,7 +107,7 @@ def test_messages_and_records_each_by_what_they_hold(
 def test_an_excerpt_shows_the_character_it_was_found_by() -> None:
     text = "".join([*("天气很好。" * 40), "我有一条狗。", *("天气很好。" * 40)])
 
-    assert "狗" in excerpt(text, "遛狗", 40)
+    assert "狗" in snippet(text, "遛狗", 40)
 
 
 def test_a_syllable_of_hangul_is_not_asked_for_by_itself() -> None:

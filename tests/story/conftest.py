@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index, PartScope, Query, Source
 from talekeeper.story import Address, Draft, Message, Scope, Story
 

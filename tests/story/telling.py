@@ -16,7 +16,7 @@ from talekeeper.clock import SystemClock
 from talekeeper.db import Database
 from talekeeper.errors import NotFound
 from talekeeper.ids import SortableIds
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Scope, Story
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from talekeeper.db import Database, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Coordinate, Derived, Draft, JobState, Message, Scope, Story
 
 Say = Callable[..., list[Message]]

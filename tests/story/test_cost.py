@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 from talekeeper.db import Database, Lease, Leases, Tx
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.search import Index, PartScope, Query, Source
 from talekeeper.story import Address, Draft, Scope, Story
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from talekeeper.db import guard
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Address, Message, Scope, Story, counting
 from talekeeper.text import Terms, document_terms
 

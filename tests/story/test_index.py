@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from talekeeper.db import Database, Tx
 from talekeeper.errors import StoreUnusable
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index, Kind, PartScope, Query, Source
 from talekeeper.story import Address, Message, Scope, Story
 

@@ -9,7 +9,7 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Lease, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError, StoreUnusable
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import ROOT, Address, Coordinate, Derived, Draft, Job, JobState, Message, Scope, Story
 from talekeeper.story.ledger import MAX_ATTEMPTS, MAX_BACKLOG
 

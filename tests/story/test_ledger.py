@@ -8,7 +8,7 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Lease, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Coordinate, Derived, Job, JobState, Message, Scope, Story
 from talekeeper.story.jobs import Unrecorded
 from talekeeper.story.ledger import MAX_ATTEMPTS

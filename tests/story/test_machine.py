@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database
 from talekeeper.errors import NotFound
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index
 from talekeeper.story import ROOT, Address, Coordinate, Derived, Draft, Role, Scope, Story
 

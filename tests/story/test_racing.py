@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 from talekeeper.clock import SystemClock
-from talekeeper.db import Database
-from talekeeper.db.gate import Gate
+from talekeeper.db import Database, Gate
 from talekeeper.errors import Conflict, LimitReached, NotFound, TalekeeperError
 from talekeeper.ids import SortableIds
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Scope, Story
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import Conflict, LimitReached, NotFound, ParameterError
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import ROOT, Address, Coordinate, Derived, Message, Order, Scope, Story, scope_of
 
 Say = Callable[..., list[Message]]

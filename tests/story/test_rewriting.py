@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from talekeeper.errors import ParameterError
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Message, Record, Scope, Story
 
 Say = Callable[..., list[Message]]

@@ -9,7 +9,7 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Tx
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.identity import is_owner
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import ROOT, Address, Draft, Message, Scope, Story
 
 Say = Callable[..., list[Message]]

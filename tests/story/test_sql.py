@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from talekeeper.db import Database, Leases
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Coordinate, Derived, Draft, ModelUse, Scope, Story
 
 TENANTS = (

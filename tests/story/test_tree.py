@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import Conflict, NotFound
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import ROOT, Address, Coordinate, Draft, Message, Scope, Story
 
 Say = Callable[..., list[Message]]

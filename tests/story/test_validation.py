@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from talekeeper.errors import ParameterError
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story import Scope, Story
 
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.context import Services
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
-from talekeeper.manifest.declared import Namespace
-from talekeeper.models import NARRATOR, Models, Slot, TimeLimits
-from talekeeper.models.urls import BaseUrl
+from talekeeper.manifest import Namespace
+from talekeeper.memory_search import Services
+from talekeeper.models import NARRATOR, BaseUrl, Models, Slot, TimeLimits
 from talekeeper.plugins import Deadlines, Host
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Message, Record, Scope, Story

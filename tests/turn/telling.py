@@ -10,8 +10,7 @@ from pathlib import Path
 
 from talekeeper.errors import TalekeeperError
 from talekeeper.home import Home
-from talekeeper.models import NARRATOR, Models, Slot
-from talekeeper.models.urls import BaseUrl
+from talekeeper.models import NARRATOR, BaseUrl, Models, Slot
 from talekeeper.story import Address
 from talekeeper.turn import Narrator
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from talekeeper.context.pending import Pending
 from talekeeper.errors import (
     BadReply,
     ContextOverflow,
@@ -14,8 +13,8 @@ from talekeeper.errors import (
     StoreError,
     TalekeeperError,
 )
-from talekeeper.story import Draft, Story
-from talekeeper.story.turn_log import TurnLog
+from talekeeper.plugin_context import Pending
+from talekeeper.story import Draft, Story, TurnLog
 from talekeeper.testing import ScriptedServer, Step, call_tool, fail, overflow, raw, say, stop_short
 from talekeeper.turn import decisions, narrator, segments, tool_loop
 from talekeeper.turn.jobs import JobRunner

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
-from talekeeper.plugins.border import Line
+from talekeeper.plugin_types import Line
 from talekeeper.text import estimate_tokens
 from talekeeper.turn.frame import BREAK, SAYS, Room, clean, cleaned, escaped, framed
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from talekeeper.context.pending import Pending
 from talekeeper.errors import Busy, Cancelled, TalekeeperError
+from talekeeper.plugin_context import Pending
 from talekeeper.story import Coordinate, Draft
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, say
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from talekeeper.context.memory_search import run
 from talekeeper.errors import Conflict, ImportFileError, NotFound, TalekeeperError
 from talekeeper.home import Home
+from talekeeper.memory_search import run
 from talekeeper.story import Scope, scope_of
-from talekeeper.worlds import begin, read_world
+from talekeeper.worlds import begin_story, read_world
 
 Write = Callable[[str], str]
 
@@ -70,7 +70,7 @@ FAULTS = [
 
 
 def test_a_world_becomes_a_session(home: Home, write: Write) -> None:
-    begun = begin(home, "w", read_world(write(WORLD)), session_id="s")
+    begun = begin_story(home, "w", read_world(write(WORLD)), session_id="s")
 
     session = begun.session
     (opening,) = home.story.messages(session.address)
@@ -92,7 +92,7 @@ def test_a_world_becomes_a_session(home: Home, write: Write) -> None:
 
 
 def test_an_empty_world_is_an_empty_session(home: Home, write: Write) -> None:
-    session = begin(home, "w", read_world(write(""))).session
+    session = begin_story(home, "w", read_world(write(""))).session
 
     assert (session.messages, session.title, session.locale) == (0, "", "en")
 
@@ -102,7 +102,7 @@ def test_what_is_asked_for_counts_before_what_the_world_says(home: Home, write: 
     folder.mkdir()
     (folder / "noir.toml").write_text("plugins = []")
 
-    session = begin(home, "w", read_world(write('title = "a"')), title="b", preset="noir").session
+    session = begin_story(home, "w", read_world(write('title = "a"')), title="b", preset="noir").session
 
     assert (session.title, session.preset, session.plugins) == ("b", "noir", ())
 
@@ -112,7 +112,7 @@ def test_what_is_wrong_is_one_sentence_with_its_line(home: Home, write: Write, t
     file = write(text)
 
     with pytest.raises(ImportFileError) as caught:
-        begin(home, "w", read_world(file))
+        begin_story(home, "w", read_world(file))
 
     assert str(caught.value).startswith(f"{file}:{line}: ")
     assert said in str(caught.value)
@@ -123,7 +123,7 @@ def test_a_plugin_that_is_off_is_told_with_its_line(home: Home, write: Write) ->
     home.host.disable("ledger")
 
     with pytest.raises(ImportFileError, match=r":13: the plugin 'ledger' is disabled"):
-        begin(home, "w", read_world(write(WORLD)))
+        begin_story(home, "w", read_world(write(WORLD)))
 
 
 def test_a_plugin_the_preset_leaves_out_is_told_with_its_line(home: Home, write: Write) -> None:
@@ -131,22 +131,22 @@ def test_a_plugin_the_preset_leaves_out_is_told_with_its_line(home: Home, write:
     (home.folder / "presets" / "bare.toml").write_text("plugins = []")
 
     with pytest.raises(ImportFileError, match=r":13: the plugin 'ledger' is none of the preset's"):
-        begin(home, "w", read_world(write(WORLD)), preset="bare")
+        begin_story(home, "w", read_world(write(WORLD)), preset="bare")
 
 
 def test_a_preset_that_is_not_there_makes_no_session(home: Home, write: Write) -> None:
     with pytest.raises(NotFound, match="there is no preset 'noir'"):
-        begin(home, "w", read_world(write('preset = "noir"')))
+        begin_story(home, "w", read_world(write('preset = "noir"')))
 
     assert home.story.sessions("w") == []
 
 
 def test_a_taken_id_leaves_the_session_that_has_it(home: Home, write: Write) -> None:
     world = read_world(write(WORLD))
-    begin(home, "w", world, session_id="s")
+    begin_story(home, "w", world, session_id="s")
 
     with pytest.raises(Conflict):
-        begin(home, "w", world, session_id="s")
+        begin_story(home, "w", world, session_id="s")
 
     assert [session.id for session in home.story.sessions("w")] == ["s"]
 
@@ -155,7 +155,9 @@ def test_records_of_the_workspace_are_written_once_and_a_changed_one_stays(home:
     world = '[[plugin.ledger.rules]]\nbody = "a"\n[plugin.ledger.entries.k]\nbody = "c"\n'
     keyed = '[plugin.ledger.rules.first]\nbody = "{}"\n'
 
-    begun = [begin(home, "w", read_world(write(text))) for text in (world, world, keyed.format(1), keyed.format(2))]
+    begun = [
+        begin_story(home, "w", read_world(write(text))) for text in (world, world, keyed.format(1), keyed.format(2))
+    ]
 
     rules = home.host.namespace("ledger/rules")
     texts = [record.value["body"] for record in home.story.records.list(rules, Scope("w"))]
@@ -184,7 +186,7 @@ def test_the_worlds_that_come_with_the_documentation_can_be_played(
 ) -> None:
     monkeypatch.delenv("TALEKEEPER_PLUGINS", raising=False)
     with Home.open(tmp_path / "home", tracing=False) as home:
-        begun = begin(home, "w", read_world(str(file)))
+        begun = begin_story(home, "w", read_world(str(file)))
 
         assert begun.records == len(read_world(str(file)).entries) > 2
         assert begun.session.messages == 1

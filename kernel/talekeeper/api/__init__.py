@@ -5,58 +5,69 @@
 Public beside it are `talekeeper.errors` and, for tests, `talekeeper.testing`; the rest of the kernel may change freely.
 """
 
-from talekeeper.errors import (
-    BadReply,
-    ContextClosed,
-    LimitReached,
-    ModelError,
-    NoModel,
-    NotFound,
-    ParameterError,
-    PermissionDenied,
-    PluginError,
-    Retry,
-    Skip,
-    TalekeeperError,
-    UserError,
-)
-from talekeeper.plugins.border import (
-    Also,
-    Answer,
-    Authority,
-    Completion,
-    Considered,
-    Hit,
-    Holding,
-    ImportReport,
-    JobResult,
-    Json,
-    Line,
-    MessageView,
-    Recalled,
-    Record,
-    ScoredRecord,
-    TurnView,
-    Use,
-)
-from talekeeper.plugins.hooks import Called, Importer, Job, Migration, Prompt, Registry, hookimpl
-from talekeeper.plugins.protocols import (
-    Batch,
-    Covers,
-    Data,
-    History,
-    JobView,
-    Models,
-    NamespaceData,
-    Order,
-    PluginContext,
-    Scope,
-    Search,
-    SessionView,
-)
-from talekeeper.search import RankedText, TermScore
-from talekeeper.story import ROOT, Coordinate
-from talekeeper.text import cut_graphemes, estimate_tokens, sentence_ends
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.errors import (
+        BadReply,
+        ContextClosed,
+        LimitReached,
+        ModelError,
+        NoModel,
+        NotFound,
+        ParameterError,
+        PermissionDenied,
+        PluginError,
+        Retry,
+        Skip,
+        TalekeeperError,
+        UserError,
+    )
+    from talekeeper.plugin_types import (
+        Also,
+        Answer,
+        Authority,
+        Batch,
+        Called,
+        Completion,
+        Considered,
+        Covers,
+        Data,
+        History,
+        Hit,
+        Holding,
+        Importer,
+        ImportReport,
+        Job,
+        JobResult,
+        JobView,
+        Json,
+        Line,
+        MessageView,
+        Migration,
+        Models,
+        NamespaceData,
+        Order,
+        PluginContext,
+        Prompt,
+        Recalled,
+        Record,
+        Registry,
+        Scope,
+        ScoredRecord,
+        Search,
+        SessionView,
+        TurnView,
+        Use,
+        hookimpl,
+    )
+    from talekeeper.search import RankedText, TermScore
+    from talekeeper.story import ROOT, Coordinate
+    from talekeeper.text import cut_graphemes, estimate_tokens, sentence_ends
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
     "ROOT",

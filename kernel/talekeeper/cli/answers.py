@@ -9,7 +9,7 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.marking import spans
-from talekeeper.plugins.border import Answer, Hit
+from talekeeper.plugin_types import Answer, Hit
 from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 from talekeeper.text import SINGLE
 

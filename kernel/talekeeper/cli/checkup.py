@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from talekeeper.cli.screen import counted
 from talekeeper.cli.work import unrecorded
-from talekeeper.db.examine import examine, readable
+from talekeeper.db import examine_file, readable
 from talekeeper.errors import InputError, ModelError, PluginError, StoreError
 from talekeeper.plugins import State
 from talekeeper.story import Scope
@@ -18,7 +18,7 @@ from talekeeper.trace import count_events
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-    from talekeeper.search.size import IndexSize
+    from talekeeper.search import IndexSize
 
 _ILL = frozenset({State.INVALID, State.INCOMPATIBLE, State.BLOCKED, State.FAILED})
 
@@ -77,7 +77,7 @@ def of_unusable(database: Path, fault: StoreError) -> Findings:
     findings = Findings({"database": [fault.what if fault.where == str(database) else str(fault)]})
     if os.path.isfile(database):  # noqa: PTH113 - false, too, for what cannot be looked at
         findings.database_bytes = database.stat().st_size
-        findings.parts["database"].extend(examine(database))
+        findings.parts["database"].extend(examine_file(database))
         findings.readable = readable(database)
     return findings
 

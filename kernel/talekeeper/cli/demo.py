@@ -13,8 +13,7 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.answers import LEGEND, show_hit, show_why
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.demo.show import AskedQuestion, LoadedStory, ask_all, load_story
-from talekeeper.demo.stories import BundledStory, bundled_stories
+from talekeeper.demo import AskedQuestion, BundledStory, LoadedStory, ask_all, bundled_stories, load_story
 
 
 @click.command(epilog="Example:  talekeeper demo --home ./demo-home")

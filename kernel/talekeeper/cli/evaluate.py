@@ -11,12 +11,10 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.evaluate.score import METRICS
-from talekeeper.evaluate.sets import find_sets
+from talekeeper.evaluate import METRICS, find_sets
 
 if TYPE_CHECKING:
-    from talekeeper.evaluate.runs import Grouping
-    from talekeeper.evaluate.score import Score
+    from talekeeper.evaluate import Grouping, Score
     from talekeeper.models import Models
 
 
@@ -50,7 +48,7 @@ def command(
     recall@k is the share of a question's evidence among the first k results, hit@k the share of questions with any of
     theirs there, and mrr the mean of 1 / rank of the first of it. Every question weighs the same.
     """
-    from talekeeper.evaluate.runs import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
+    from talekeeper.evaluate import asked, measure  # noqa: PLC0415 - it opens homes; --help does not
 
     sets = find_sets(folders)
     models = _models(options) if semantic else None

@@ -15,9 +15,9 @@ from talekeeper.cli.encoding import write_utf8
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of, workspace_of
 from talekeeper.clock import iso
-from talekeeper.db.publish import draft_of, publish
+from talekeeper.db import draft_of, publish_file
 from talekeeper.errors import InputError, ParameterError
-from talekeeper.exchange import markdown, siblings_of, sillytavern, write_archive
+from talekeeper.exchange import render_markdown, render_sillytavern, siblings_of, write_archive
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -72,9 +72,9 @@ def _write_story(home: Home, sessions: list[Session], form: str, write: Callable
     session = sessions[0]
     messages = home.story.messages(session.address)
     if form == "markdown":
-        lines = markdown(session, messages)
+        lines = render_markdown(session, messages)
     else:
-        lines = sillytavern(
+        lines = render_sillytavern(
             session, messages, siblings_of(home.story.all_messages(session.address), _forks(home, session))
         )
     for line in lines:
@@ -97,7 +97,7 @@ def _writer(output: Path | None) -> Generator[Callable[[str], object], None, Non
         with draft_of(output) as draft:
             with draft.open("w", encoding="utf-8", newline="\n") as file:
                 yield file.write
-            publish(draft, output)
+            publish_file(draft, output)
     except OSError as fault:
         what = f"the export cannot be written ({fault.strerror})"
         raise InputError(what, where=str(output), cure="choose a folder that is writable and has space") from fault

@@ -19,7 +19,7 @@ from talekeeper.exchange import (
     Options,
     Report,
     Source,
-    detect,
+    detect_format,
     import_file,
     opened,
     restore_archive,
@@ -102,7 +102,7 @@ def _import_stream(
     if name is not None:
         return _import_conversation(home, options, source, name, wanted)
     try:
-        name = detect(source, wanted.player)
+        name = detect_format(source, wanted.player)
     except ImportFileError:
         # A file that is no conversation: what plugins make of it, else the sentence that says so.
         found = lore.instead_of_a_conversation(home, options, source, wish, dry_run=wanted.dry_run)

@@ -10,11 +10,11 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.errors import NoModel
-from talekeeper.manifest.suggest import SAME, nearest
+from talekeeper.manifest import SAME, nearest
 from talekeeper.models import EMBEDDING
 
 if TYPE_CHECKING:
-    from talekeeper.context.semantics import EmbeddingStatus
+    from talekeeper.embedding import EmbeddingStatus
     from talekeeper.home import Home
 
 _NOTHING = "passages are found by their words alone: no embedding model is configured"

@@ -14,8 +14,7 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import minute, place
 from talekeeper.errors import ParameterError
-from talekeeper.story import Address, Job, JobState
-from talekeeper.story.ledger import lacked
+from talekeeper.story import Address, Job, JobState, lacked
 
 if TYPE_CHECKING:
     from talekeeper.home import Home

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common
 from talekeeper.cli.pick import session_of
-from talekeeper.context import importers_aside, importers_for
 from talekeeper.errors import InputError, NotFound
 from talekeeper.exchange import Source
+from talekeeper.plugin_context import importers_aside, importers_for
 from talekeeper.story import Address
 
 if TYPE_CHECKING:
-    from talekeeper.context import Imported
     from talekeeper.home import Home
+    from talekeeper.plugin_context import Imported
 
 _OUTCOMES = (("added", "added"), ("replaced", "replaced"), ("unchanged", "already there"), ("kept", "kept as they are"))
 

@@ -26,7 +26,7 @@ def refuse_empty(command: click.Command) -> click.Command:
 
 def possible(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """The callback of options that name what is to be made; raises `ParameterError` for what the store would refuse."""
-    from talekeeper.story.names import check_name  # noqa: PLC0415 - --help needs no story
+    from talekeeper.story import check_name  # noqa: PLC0415 - --help needs no story
 
     del ctx
     return value if value is None else check_name(value, param.opts[-1])

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from talekeeper.cli.options import Common
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.manifest.suggest import nearest
-from talekeeper.story import Coordinate, Message, Session, Workspace
-from talekeeper.story.names import check_name, check_workspace
+from talekeeper.manifest import nearest
+from talekeeper.story import Coordinate, Message, Session, Workspace, check_name, check_workspace
 
 if TYPE_CHECKING:
     from talekeeper.home import Home

@@ -13,8 +13,7 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import message_json
 from talekeeper.errors import InputError, TalekeeperError
-from talekeeper.story import Session
-from talekeeper.story.names import check_name
+from talekeeper.story import Session, check_name
 
 if TYPE_CHECKING:
     from talekeeper.cli.play_game import Game

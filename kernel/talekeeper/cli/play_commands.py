@@ -15,9 +15,8 @@ from talekeeper.cli.present import message_json, place, show_message
 from talekeeper.cli.recall import dry_json, show_dry
 from talekeeper.cli.tree import place_in
 from talekeeper.cli.usage import show_usage, usage_rows
-from talekeeper.context.memory_search import ask
-from talekeeper.context.question import question
 from talekeeper.errors import ParameterError
+from talekeeper.memory_search import ask, read_question
 from talekeeper.story import scope_of
 from talekeeper.turn import decisions
 
@@ -176,7 +175,7 @@ def _memory(game: Game, _: str) -> None:
 
 
 def _search(game: Game, words: str) -> None:
-    answer = ask(game.home.services, game.address, question({"query": words}))
+    answer = ask(game.home.services, game.address, read_question({"query": words}))
     game.stage.tell("search", answer.as_json(), lambda: show_answer(answer, explain=False))
 
 

@@ -11,8 +11,7 @@ from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.manifest import PluginManifest
-from talekeeper.manifest.suggest import nearest
+from talekeeper.manifest import PluginManifest, nearest
 
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 

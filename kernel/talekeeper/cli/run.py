@@ -12,8 +12,8 @@ from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in,
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.readable import readable
-from talekeeper.context import run_command
 from talekeeper.errors import NotFound
+from talekeeper.plugin_context import run_command
 
 if TYPE_CHECKING:
     from talekeeper.home import Home

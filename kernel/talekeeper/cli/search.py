@@ -11,9 +11,8 @@ from talekeeper.cli.answers import show_answer
 from talekeeper.cli.faults import misused
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.context.memory_search import ask
-from talekeeper.context.question import DEFAULT, MOST, SCOPES, Question, question
 from talekeeper.errors import ParameterError
+from talekeeper.memory_search import DEFAULT, MOST, SCOPES, Question, ask, read_question
 
 _TURN = click.IntRange(0)
 
@@ -58,6 +57,6 @@ def _asked(query: str, more: dict[str, Any]) -> Question:
     if not query and not more["wordings"]:
         raise click.UsageError("Missing argument 'QUERY…' (or --wording TEXT): say what you want to know.", ctx)
     try:
-        return question({"query": query or None, **more})
+        return read_question({"query": query or None, **more})
     except ParameterError as fault:
         raise misused(fault, ctx) from fault

@@ -13,10 +13,9 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import session_json
 from talekeeper.db import Tx
-from talekeeper.models.plain import is_object
-from talekeeper.story import Address, Session, Story
-from talekeeper.story.names import check_line
-from talekeeper.turn.voice import voice
+from talekeeper.models import is_object
+from talekeeper.story import Address, Session, Story, check_line
+from talekeeper.turn import session_voice
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")
@@ -37,7 +36,7 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
         chosen = {role: one or "" for role, one in given.items() if reset or one is not None}
         if chosen:
             session = _named(home.story, session.address, chosen)
-        now = voice(session)
+        now = session_voice(session)
     if options.as_json:
         screen.emit({**session_json(session), "player": now.player, "narrator": now.name})
         return

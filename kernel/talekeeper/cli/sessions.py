@@ -83,11 +83,11 @@ def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) 
 
 def make(home: Home, workspace: str, file: str | None, *, locale: str | None = None, **chosen: Any) -> Begun:
     """A new session from a world file, or an empty one; what is `chosen` counts before what the file says."""
-    from talekeeper.worlds import World, begin, read_world  # noqa: PLC0415 - --help needs no home
+    from talekeeper.worlds import World, begin_story, read_world  # noqa: PLC0415 - --help needs no home
 
     world = World("") if file is None else read_world(file)
     given = {name: value for name, value in chosen.items() if value is not None}
-    return begin(home, workspace, world if locale is None else replace(world, locale=locale), **given)
+    return begin_story(home, workspace, world if locale is None else replace(world, locale=locale), **given)
 
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions show low-house --turns 3..5")

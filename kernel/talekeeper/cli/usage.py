@@ -13,7 +13,7 @@ from talekeeper.cli import screen
 from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
-from talekeeper.models.price import BILLION
+from talekeeper.models import BILLION
 from talekeeper.story import ModelUse
 
 

@@ -17,13 +17,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from talekeeper.manifest.codes import BY_ID
-from talekeeper.manifest.codes import code as codes
-from talekeeper.manifest.codes.packaging import BAD_WHEEL
-from talekeeper.manifest.diagnostic import Code, Finding, located
-from talekeeper.manifest.outcome import Examined, Report
-from talekeeper.manifest.wheel import Wheel, WheelRefused
-from talekeeper.manifest.wording import visible
+from talekeeper.manifest import (
+    BAD_WHEEL,
+    BY_ID,
+    Code,
+    Examined,
+    Finding,
+    Report,
+    Wheel,
+    WheelRefused,
+    code_rules,
+    located,
+    visible,
+)
 
 SECONDS = 30.0
 """For one plugin, both times; a host gives each of the two imports and registrations ten."""
@@ -68,7 +74,7 @@ def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
     arguments = [sys.executable, "-m", "talekeeper.cli.run_plugin", str(manifest), one.package, str(answer)]
     code = _run(arguments, answer.with_suffix(".stderr"))
     if not _stage(answer).exists():
-        return [_told(codes.IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
+        return [_told(code_rules.IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
     if code is None:
         return [_ended(answer, f"takes more than {SECONDS:g} seconds")]
     if code != 0 or not answer.exists():
@@ -115,7 +121,7 @@ def _last_line(answer: Path) -> str:
 
 def _ended(answer: Path, how: str) -> Mapping[str, Any]:
     doing = _stage(answer).read_text(encoding="utf-8")
-    return _told(codes.HOOK_FAILED if doing == "registering" else codes.IMPORT_FAILED, f"{doing} {how}")
+    return _told(code_rules.HOOK_FAILED if doing == "registering" else code_rules.IMPORT_FAILED, f"{doing} {how}")
 
 
 def _told(code: Code, message: str) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from talekeeper.cli.options import Common
 from talekeeper.cli.terminal import drop, flush_or_drop, never_fail_to_print
 
 if TYPE_CHECKING:
-    from talekeeper.manifest.outcome import Report
+    from talekeeper.manifest import Report
 
 _PROGRAM = "validate-plugin"
 _STYLES: Mapping[str, Callable[[str], str]] = {
@@ -35,8 +35,7 @@ _STYLES: Mapping[str, Callable[[str], str]] = {
 def _explain(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
     if name is None:
         return
-    from talekeeper.manifest.codes import BY_ID  # noqa: PLC0415 - --help needs no codes
-    from talekeeper.manifest.suggest import did_you_mean  # noqa: PLC0415 - as above
+    from talekeeper.manifest import BY_ID, did_you_mean  # noqa: PLC0415 - as above
 
     code = BY_ID.get(name.upper())
     if code is None:
@@ -49,9 +48,9 @@ def _explain(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
 
 def _print_schema(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click calls it
     if asked:
-        from talekeeper.manifest.published import json_text  # noqa: PLC0415 - as above
+        from talekeeper.manifest import published_text  # noqa: PLC0415 - as above
 
-        click.echo(json_text(), nl=False)
+        click.echo(published_text(), nl=False)
         ctx.exit(0)
 
 
@@ -111,7 +110,7 @@ def command(
 
 
 def _reports(targets: Sequence[str], level: int, *, imports: bool) -> list[Report]:
-    from talekeeper.manifest.targets import report  # noqa: PLC0415 - --help needs no TOML
+    from talekeeper.manifest import report  # noqa: PLC0415 - --help needs no TOML
 
     reports = [report(target, level=level) for target in targets]
     if imports:
@@ -122,7 +121,7 @@ def _reports(targets: Sequence[str], level: int, *, imports: bool) -> list[Repor
 
 
 def _level(asked: int | None) -> int:
-    from talekeeper.manifest.level import LEVEL  # noqa: PLC0415 - as above
+    from talekeeper.manifest import LEVEL  # noqa: PLC0415 - as above
 
     if asked is not None and asked > LEVEL:
         raise click.BadParameter(f"this Talekeeper knows levels up to {LEVEL}", param_hint="--api")
@@ -130,16 +129,16 @@ def _level(asked: int | None) -> int:
 
 
 def _print(reports: Sequence[Report], form: str) -> None:
-    from talekeeper.manifest import present  # noqa: PLC0415 - as above
+    from talekeeper.manifest import as_document, as_github, as_text, unpainted  # noqa: PLC0415 - as above
 
     if form == "json":
         from talekeeper.cli.encoding import json_text  # noqa: PLC0415 - as above
 
-        click.echo(json_text(present.document(reports)))
+        click.echo(json_text(as_document(reports)))
         return
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    paint = _paint if colour else present.plain
-    for line in present.as_github(reports) if form == "github" else present.as_text(reports, paint):
+    paint = _paint if colour else unpainted
+    for line in as_github(reports) if form == "github" else as_text(reports, paint):
         click.echo(line)
 
 

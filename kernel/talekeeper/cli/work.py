@@ -12,7 +12,7 @@ from talekeeper.cli.options import DEFAULT_WORKSPACE
 from talekeeper.errors import StoreUnusable
 from talekeeper.story import JobState
 from talekeeper.trace import read_events
-from talekeeper.turn.untold import untold_turns
+from talekeeper.turn import untold_turns
 
 if TYPE_CHECKING:
     from talekeeper.home import Home

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from talekeeper.db.faults import is_damage
-from talekeeper.db.publish import draft_of, publish
+from talekeeper.db.publish import draft_of, publish_file
 from talekeeper.errors import InputError, StoreError
 
 _PAGES_A_STEP = 128
@@ -24,7 +24,7 @@ def back_up(source: sqlite3.Connection, target: Path, progress: Callable[[int, i
     try:
         with draft_of(target) as draft:
             _copy(source, draft, progress)
-            publish(draft, target)
+            publish_file(draft, target)
     except FileExistsError as error:
         raise _taken(target) from error
     except (OSError, sqlite3.Error) as error:

@@ -10,10 +10,10 @@ import sqlite3
 from pathlib import Path
 
 from talekeeper.db.connect import APPLICATION_ID, check_absent, check_file, connect
-from talekeeper.db.examine import examine
+from talekeeper.db.examine import examine_file
 from talekeeper.db.faults import explain
 from talekeeper.db.migrate import migrate
-from talekeeper.db.publish import draft_of, publish
+from talekeeper.db.publish import draft_of, publish_file
 from talekeeper.errors import StoreUnusable
 
 
@@ -24,7 +24,7 @@ def create(path: Path) -> None:
         with draft_of(path) as draft:
             _build(draft)
             with contextlib.suppress(FileExistsError):
-                publish(draft, path)
+                publish_file(draft, path)
     except OSError as error:
         raise StoreUnusable(
             f"no database can be made here ({error.strerror})",
@@ -45,6 +45,6 @@ def _build(draft: Path) -> None:
     finally:
         connection.close()
     check_file(draft)
-    faults = examine(draft)
+    faults = examine_file(draft)
     if faults:
         raise StoreUnusable(f"what the disk kept of a new database is damaged ({faults[0]})", cure="check the disk")

@@ -10,7 +10,7 @@ from pathlib import Path
 _TOLD = ("workspace", "session", "message", "record")
 
 
-def examine(path: Path) -> list[str]:
+def examine_file(path: Path) -> list[str]:
     """What SQLite finds wrong with the file alone, a line each, its write-ahead log not looked at."""
     try:
         with _untouched(path) as connection:

@@ -29,7 +29,7 @@ def draft_of(target: Path) -> Generator[Path, None, None]:
                 draft.with_name(draft.name + suffix).unlink(missing_ok=True)
 
 
-def publish(draft: Path, target: Path) -> None:
+def publish_file(draft: Path, target: Path) -> None:
     """Gives the finished draft its name; raises `FileExistsError` when somebody else has taken it."""
     _sync(draft, os.O_RDWR)
     try:

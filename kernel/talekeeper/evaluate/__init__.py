@@ -1,1 +1,30 @@
 """Recall measured on sets of questions: sets on disk → a throw-away home → ranked lists → scores."""
+
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.evaluate.asking import DEPTH, rank
+    from talekeeper.evaluate.corpus import load
+    from talekeeper.evaluate.runs import Grouping, asked, measure
+    from talekeeper.evaluate.score import METRICS, Score, mean, score_one
+    from talekeeper.evaluate.sets import Question, QuestionSet, find_sets
+else:
+    __getattr__ = lazy_face(__name__)
+
+__all__ = [
+    "DEPTH",
+    "METRICS",
+    "Grouping",
+    "Question",
+    "QuestionSet",
+    "Score",
+    "asked",
+    "find_sets",
+    "load",
+    "mean",
+    "measure",
+    "rank",
+    "score_one",
+]

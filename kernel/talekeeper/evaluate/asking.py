@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from talekeeper.context.memory_search import meaning
-from talekeeper.context.resolve import part_scopes
-from talekeeper.context.semantics import EmbeddedQuestion
 from talekeeper.db import Tx
+from talekeeper.embedding import EmbeddedQuestion
 from talekeeper.errors import NoModel, NotFound
 from talekeeper.evaluate.corpus import RECORDS, refs_of, workspace_of
 from talekeeper.evaluate.sets import Question, QuestionSet
 from talekeeper.home import Home
+from talekeeper.memory_search import meaning, part_scopes
 from talekeeper.search import Query, Source
 from talekeeper.story import Address, Scope
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from talekeeper.evaluate.sets import QuestionSet
-from talekeeper.exchange import Notes, Options, Source, import_file, opened
-from talekeeper.exchange.jsonl import read_jsonl
+from talekeeper.exchange import Notes, Options, Source, import_file, opened, read_jsonl
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Address, Draft, Scope

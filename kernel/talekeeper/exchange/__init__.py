@@ -5,15 +5,23 @@ Writing: story → `dump` (an archive: all of it, to be restored) or `render` (o
 Restoring: an archive → `unpack` (each row by itself) → `fitting` (each session as a tree) → `restore` → the store.
 """
 
-from talekeeper.exchange.detect import ARCHIVE, FORMATS, GUESSED, detect
-from talekeeper.exchange.dump import write_archive
-from talekeeper.exchange.entry import Entry, Notes
-from talekeeper.exchange.importer import Progress, import_file
-from talekeeper.exchange.lines import Source
-from talekeeper.exchange.opening import STDIN, opened, read_text
-from talekeeper.exchange.render import markdown, siblings_of, sillytavern
-from talekeeper.exchange.report import Options, Report, SessionCount
-from talekeeper.exchange.restore import restore_archive, sweep_leftovers
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.exchange.detect import ARCHIVE, FORMATS, GUESSED, detect_format
+    from talekeeper.exchange.dump import write_archive
+    from talekeeper.exchange.entry import Entry, Notes
+    from talekeeper.exchange.importer import Progress, import_file
+    from talekeeper.exchange.jsonl import read_jsonl
+    from talekeeper.exchange.lines import Source
+    from talekeeper.exchange.opening import STDIN, opened, read_text
+    from talekeeper.exchange.render import render_markdown, render_sillytavern, siblings_of
+    from talekeeper.exchange.report import Options, Report, SessionCount
+    from talekeeper.exchange.restore import restore_archive, sweep_leftovers
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
     "ARCHIVE",
@@ -27,14 +35,15 @@ __all__ = [
     "Report",
     "SessionCount",
     "Source",
-    "detect",
+    "detect_format",
     "import_file",
-    "markdown",
     "opened",
+    "read_jsonl",
     "read_text",
+    "render_markdown",
+    "render_sillytavern",
     "restore_archive",
     "siblings_of",
-    "sillytavern",
     "sweep_leftovers",
     "write_archive",
 ]

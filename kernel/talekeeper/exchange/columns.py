@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from talekeeper.db import loads
-from talekeeper.db.canonical import MAX_INTEGER
+from talekeeper.db import MAX_INTEGER, loads
 from talekeeper.errors import ParameterError
 from talekeeper.exchange.lines import is_object, is_text_list
-from talekeeper.story.names import check_name
+from talekeeper.story import check_name
 
 MAX_PLACE = 2**31 - 1
 

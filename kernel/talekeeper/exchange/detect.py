@@ -33,7 +33,7 @@ _LINES_LOOKED_AT = 200
 _LEAST_SPOKEN = 0.05
 
 
-def detect(source: Source, player: str | None = None) -> str:
+def detect_format(source: Source, player: str | None = None) -> str:
     """One of `FORMATS`, or `ImportFileError` when the start of the file is none. Leaves the stream at its start."""
     source.stream.seek(0)
     try:

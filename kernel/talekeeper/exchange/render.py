@@ -15,7 +15,7 @@ Siblings = Mapping[Coordinate, Sequence[Message]]
 """Coordinate of a message → every take at its place, itself included, in the order they were written."""
 
 
-def sillytavern(session: Session, messages: Sequence[Message], siblings: Siblings) -> Iterator[str]:
+def render_sillytavern(session: Session, messages: Sequence[Message], siblings: Siblings) -> Iterator[str]:
     """Lines without their ends. Hidden and system messages are `is_system`: SillyTavern shows no model those."""
     yield _json(
         {
@@ -50,7 +50,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def markdown(session: Session, messages: Iterable[Message]) -> Iterator[str]:
+def render_markdown(session: Session, messages: Iterable[Message]) -> Iterator[str]:
     """Lines without their ends: a heading a turn, each message after its speaker's name. Hidden ones are left out."""
     yield f"# {_one_line(session.title or session.id)}"
     turn = None

@@ -22,8 +22,7 @@ from talekeeper.exchange.lines import Source
 from talekeeper.exchange.report import Options, Report
 from talekeeper.exchange.rows import count_records, insert, show
 from talekeeper.exchange.unpack import CURE, Row, unpack
-from talekeeper.story import Address, Scope, Story
-from talekeeper.story.names import check_name
+from talekeeper.story import Address, Scope, Story, check_name
 
 _BATCH = 500
 _SAME = ("created", "revision", "messages")

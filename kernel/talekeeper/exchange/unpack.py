@@ -19,7 +19,7 @@ from talekeeper.exchange.archive import (
     added,
 )
 from talekeeper.exchange.lines import Line, Source, is_object
-from talekeeper.story.names import check_workspace
+from talekeeper.story import check_workspace
 
 CURE = "nothing of the file was taken in; take another copy of it"
 _HEAD = {ARCHIVE_KEY, "version", "workspace", "written"}

@@ -37,7 +37,7 @@ class _Fault(Protocol):
     def absolute_schema_path(self) -> Iterable[str | int]: ...
 
 
-def misfit(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
+def schema_fault(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
     """Where plain JSON does not fit a JSON Schema, as property/property, '' for the whole, and a sentence of how."""
     if plainly_fits(schema, value):
         return None
@@ -51,8 +51,8 @@ def misfit(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
     return None if fault is None else (_place(fault), sentence(fault))
 
 
-def misfits(validator: Any, value: Any) -> Iterator[tuple[str, str]]:
-    """As `misfit`, every one of them, for a validator that is there already."""
+def schema_faults(validator: Any, value: Any) -> Iterator[tuple[str, str]]:
+    """As `schema_fault`, every one of them, for a validator that is there already."""
     yield from ((_place(fault), sentence(fault)) for fault in validator.iter_errors(value))
 
 

@@ -1,6 +1,6 @@
 """The patterns of the names and texts a manifest has.
 
-`misfits` says in words what is wrong with a value that breaks one; the patterns themselves are for machines.
+`name_faults` says in words what is wrong with a value that breaks one; the patterns themselves are for machines.
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ _BEFORE, _SHOWN = 60, 110
 """Characters of a long line shown before the fault, and in all."""
 
 
-def plain(text: str, _style: str) -> str:
+def unpainted(text: str, _style: str) -> str:
     """Paints nothing."""
     return text
 
 
-def as_text(reports: Sequence[Report], paint: Paint = plain) -> Iterator[str]:
+def as_text(reports: Sequence[Report], paint: Paint = unpainted) -> Iterator[str]:
     """Lines for people: each diagnostic with its excerpt, a line for each sound manifest, the count."""
     for report in reports:
         for one in report.examined:
@@ -43,7 +43,7 @@ def count(reports: Sequence[Report]) -> str:
     return f"{counted(manifests, 'manifest')}: {counted(errors, 'error')}, {counted(warnings, 'warning')}"
 
 
-def document(reports: Sequence[Report]) -> dict[str, Any]:
+def as_document(reports: Sequence[Report]) -> dict[str, Any]:
     """What JSON is made of: the targets in order, their manifests, the diagnostics of each."""
     return {
         "targets": [

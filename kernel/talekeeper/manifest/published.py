@@ -10,16 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-FILE = Path(__file__).with_name("plugin.schema.json")
+PUBLISHED_SCHEMA = Path(__file__).with_name("plugin.schema.json")
 
 
-def json_text() -> str:
+def published_text() -> str:
     """The text of the file."""
-    return FILE.read_text(encoding="utf-8")
+    return PUBLISHED_SCHEMA.read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a manifest of this host's level; not to be changed."""
-    schema: dict[str, Any] = json.loads(json_text())
+    schema: dict[str, Any] = json.loads(published_text())
     return schema

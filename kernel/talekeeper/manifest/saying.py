@@ -10,7 +10,7 @@ from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.codes import identity
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.keys import Keys
-from talekeeper.manifest.misfits import misfit
+from talekeeper.manifest.name_faults import name_fault
 from talekeeper.manifest.positions import Path
 from talekeeper.manifest.suggest import did_you_mean, nearest
 from talekeeper.manifest.table import is_table
@@ -95,7 +95,7 @@ def value(path: Path, errors: Sequence[Error], found: Any) -> Finding:
     key = called(path)
     if error.kind == "string_pattern_mismatch":
         on_key = is_table(found)
-        code, message, hint = misfit(error.context["pattern"], key, str(path[-1]) if on_key else str(found))
+        code, message, hint = name_fault(error.context["pattern"], key, str(path[-1]) if on_key else str(found))
         return Finding(code, path, message, hint, on="key" if on_key else "value")
     if error.kind == "literal_error":
         return _not_a_choice(path, key, found, str(error.context["expected"]))

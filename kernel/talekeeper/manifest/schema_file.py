@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from talekeeper.manifest import json_text
 from talekeeper.manifest.codes import across as codes
 from talekeeper.manifest.diagnostic import Code, Finding
-from talekeeper.manifest.disagreement import misfits
+from talekeeper.manifest.disagreement import schema_faults
 from talekeeper.manifest.package import Package, PathRefused
 from talekeeper.manifest.plain_schema import plainly_valid
 from talekeeper.manifest.positions import Path
@@ -117,7 +117,7 @@ def _faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
     if json_text.depth(schema) > json_text.DEPTH_LIMIT:
         yield codes.NOT_A_SCHEMA, f" is nested more than {json_text.DEPTH_LIMIT} levels deep"
         return
-    faults = [] if plainly_valid(schema) else sorted(misfits(metaschema(), schema))
+    faults = [] if plainly_valid(schema) else sorted(schema_faults(metaschema(), schema))
     for place, sentence in faults[:_MOST_FAULTS]:
         about = _ABOUT_TYPES if _is_type(place) else sentence
         yield codes.NOT_A_SCHEMA, f"#/{place}: {about}"

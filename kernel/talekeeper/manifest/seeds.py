@@ -29,7 +29,7 @@ class SeedRow(NamedTuple):
     fault: str = ""
 
 
-def rows(raw: bytes, schema: Mapping[str, Any]) -> Iterator[SeedRow]:
+def seed_rows(raw: bytes, schema: Mapping[str, Any]) -> Iterator[SeedRow]:
     """The rows of one file; blank lines are skipped. `id` stays in the value only if the record schema has it.
 
     The value's agreement with the schema is not checked here.
@@ -56,7 +56,7 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
         lines += 1
         where = f"{visible(file)}:{row.line}"
         fault = row.fault or (f"{quoted(row.key)} stands at {keys[row.key]} already" if row.key in keys else "")
-        fault = fault or misfit(schema, row.value)
+        fault = fault or schema_fault(schema, row.value)
         keys.setdefault(row.key, where)
         if fault:
             faults.append(f"{where}: {fault}")
@@ -65,9 +65,9 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
     return Survey(lines, tuple(faults))
 
 
-def misfit(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
+def schema_fault(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
     """Why a record does not fit its schema, in one sentence; an empty text when it does."""
-    found = disagreement.misfit(schema, value)
+    found = disagreement.schema_fault(schema, value)
     return "" if found is None else f"{found[0]} {found[1]}".strip()
 
 
@@ -77,7 +77,7 @@ def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any])
         if len(raw) > SIZE_LIMIT:
             yield file, SeedRow(1, fault=f"the file is larger than {SIZE_LIMIT // 1024 // 1024} MiB")
         else:
-            yield from ((file, row) for row in rows(raw, schema))
+            yield from ((file, row) for row in seed_rows(raw, schema))
 
 
 def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:

@@ -3,39 +3,54 @@
 Importing this loads neither httpx nor jsonschema nor pydantic; the first call, structured answer and configuration do.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from talekeeper.models.body import sampling_fault
-from talekeeper.models.chat import (
-    Cancel,
-    ChatMessage,
-    ChatModel,
-    Embedder,
-    Reply,
-    ReplyStream,
-    Request,
-    ToolCall,
-    ToolOffer,
-    Usage,
-)
-from talekeeper.models.local import LocalServer, find_local_servers
-from talekeeper.models.plain import read_arguments
-from talekeeper.models.provided import LOCAL, Provided
-from talekeeper.models.redact import Redactor
-from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
-from talekeeper.models.slots import NO_MODELS, Models, ModelSource, ModelsWhenAsked, open_models
-from talekeeper.models.structured import Structured, structured
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.models.body import chat_body, sampling_fault
+    from talekeeper.models.chat import (
+        Cancel,
+        ChatMessage,
+        ChatModel,
+        Embedder,
+        Reply,
+        ReplyStream,
+        Request,
+        ToolCall,
+        ToolOffer,
+        Usage,
+    )
+    from talekeeper.models.client import Client
+    from talekeeper.models.keys import EnvironmentKey
+    from talekeeper.models.local import LocalServer, find_local_servers
+    from talekeeper.models.local_encoder import MODEL, local_embed, local_version
+    from talekeeper.models.plain import fit, is_object, read_arguments
+    from talekeeper.models.price import BILLION
+    from talekeeper.models.provided import LOCAL, Provided
+    from talekeeper.models.redact import Redactor
+    from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
+    from talekeeper.models.slots import NO_MODELS, Models, ModelSource, ModelsWhenAsked, open_models
+    from talekeeper.models.structured import Structured, ask_structured
+    from talekeeper.models.urls import BaseUrl, read_base_url
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "BILLION",
     "EMBEDDING",
     "LOCAL",
+    "MODEL",
     "NARRATOR",
     "NO_MODELS",
     "SLOTS",
+    "BaseUrl",
     "Cancel",
     "ChatMessage",
     "ChatModel",
+    "Client",
     "Embedder",
+    "EnvironmentKey",
     "LocalServer",
     "ModelSource",
     "Models",
@@ -51,9 +66,15 @@ __all__ = [
     "ToolCall",
     "ToolOffer",
     "Usage",
+    "ask_structured",
+    "chat_body",
     "find_local_servers",
+    "fit",
+    "is_object",
+    "local_embed",
+    "local_version",
     "open_models",
     "read_arguments",
+    "read_base_url",
     "sampling_fault",
-    "structured",
 ]

@@ -25,7 +25,7 @@ class Structured:
     usage: Usage | None
 
 
-def structured(
+def ask_structured(
     model: ChatModel,
     request: Request,
     schema: Mapping[str, Any],

@@ -4,24 +4,53 @@ A folder or entry point becomes a `Plugin` with a state and a reason; a `Host` s
 functions of their code, which context calls through the `Guard`.
 """
 
-from talekeeper.plugins.explain import Explanation
-from talekeeper.plugins.found import Found, Origin
-from talekeeper.plugins.guard import Call, Deadlines, Guard
-from talekeeper.plugins.host import Host
-from talekeeper.plugins.states import Plugin, Roster, State
-from talekeeper.plugins.switches import Switches, switches
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.plugins.discovery import discover
+    from talekeeper.plugins.explain import Explanation
+    from talekeeper.plugins.found import Found, Origin
+    from talekeeper.plugins.guard import Call, Deadlines, Guard
+    from talekeeper.plugins.host import Host
+    from talekeeper.plugins.importing import import_code, modules_of, purge
+    from talekeeper.plugins.loading import Loader
+    from talekeeper.plugins.project import MANIFEST
+    from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, registered
+    from talekeeper.plugins.registrations import Key, Registrations
+    from talekeeper.plugins.states import Plugin, Roster, State
+    from talekeeper.plugins.survey import survey
+    from talekeeper.plugins.switches import Switches, read_switches
+    from talekeeper.plugins.workers import said
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "MANIFEST",
     "Call",
     "Deadlines",
+    "EmbeddingProvider",
     "Explanation",
     "Found",
     "Guard",
     "Host",
+    "Key",
+    "Loader",
     "Origin",
     "Plugin",
+    "Providers",
+    "Registrations",
     "Roster",
     "State",
     "Switches",
-    "switches",
+    "VectorStore",
+    "discover",
+    "import_code",
+    "modules_of",
+    "purge",
+    "read_switches",
+    "registered",
+    "said",
+    "survey",
 ]

@@ -11,9 +11,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-from talekeeper.manifest.announced import installed
-from talekeeper.manifest.importable import folder_of
-from talekeeper.manifest.suggest import SAME, nearest
+from talekeeper.manifest import SAME, folder_of, installed, nearest
 from talekeeper.plugins.found import Found, Origin
 from talekeeper.plugins.project import MANIFEST, project
 from talekeeper.plugins.safety import unsafe, writable_by_all

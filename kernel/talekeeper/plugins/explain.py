@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
-from talekeeper.manifest.declared import Namespace, PluginManifest
+from talekeeper.manifest import Namespace, PluginManifest
 from talekeeper.plugins.registrations import NAMED_BY
 from talekeeper.plugins.states import Plugin
 

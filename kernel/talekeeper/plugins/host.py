@@ -13,9 +13,7 @@ from typing import Any
 from talekeeper.clock import Clock, iso
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PluginError, StoreError
-from talekeeper.manifest.announced import installed
-from talekeeper.manifest.declared import Namespace
-from talekeeper.manifest.suggest import nearest
+from talekeeper.manifest import Namespace, installed, nearest
 from talekeeper.plugins import enablement, faults, namespaces, settings
 from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.explain import Explanation, explain

@@ -13,8 +13,8 @@ from typing import Any
 import pluggy
 
 from talekeeper.errors import PluginError
+from talekeeper.plugin_types import HOOK, PROJECT, Spec
 from talekeeper.plugins.guard import Call, Guard
-from talekeeper.plugins.hooks import HOOK, PROJECT, Spec
 from talekeeper.plugins.importing import import_code, modules_of, purge, unwritten
 from talekeeper.plugins.registrations import Key, Registrations
 from talekeeper.plugins.states import Plugin

@@ -15,8 +15,7 @@ from pathlib import Path
 from talekeeper import __version__
 from talekeeper.db import Tx
 from talekeeper.errors import StoreError
-from talekeeper.manifest import PluginManifest, read_manifest
-from talekeeper.manifest.package import Folder
+from talekeeper.manifest import Folder, PluginManifest, read_manifest
 from talekeeper.story import Story
 
 LARGE = 64 * 1024

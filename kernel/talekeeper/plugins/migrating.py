@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from talekeeper.manifest.declared import Namespace
-from talekeeper.plugins.frozen import frozen, plain
+from talekeeper.manifest import Namespace
+from talekeeper.plugin_types import freeze, thaw
 from talekeeper.story import Record, Story
 
 Migrate = Callable[[Mapping[str, Any], int], Any]
@@ -35,4 +35,4 @@ def unchanged(value: Mapping[str, Any], _version: int) -> Mapping[str, Any]:
 
 
 def _called(function: Migrate, records: list[Record]) -> list[Any]:
-    return [plain(function(frozen(record.value), record.version)) for record in records]
+    return [thaw(function(freeze(record.value), record.version)) for record in records]

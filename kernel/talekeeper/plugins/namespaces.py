@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from talekeeper.db import Tx
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 
 
 def versions(tx: Tx, workspace: str) -> dict[tuple[str, str], int]:

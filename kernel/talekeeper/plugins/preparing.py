@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from talekeeper.db import Tx
 from talekeeper.errors import InputError, PluginError
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.plugins import namespaces, seeding
 from talekeeper.plugins.guard import Call, Guard
 from talekeeper.plugins.loading import Functions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from talekeeper.manifest.check import FILE_NAME as MANIFEST
-from talekeeper.manifest.project import GROUP, lone_package, project_at
+from talekeeper.manifest import FILE_NAME as MANIFEST
+from talekeeper.manifest import GROUP, lone_package, project_at
 
 __all__ = ["GROUP", "MANIFEST", "Project", "project"]
 

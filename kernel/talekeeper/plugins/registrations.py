@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from talekeeper.manifest.declared import PluginManifest
-from talekeeper.manifest.points import POINTS
+from talekeeper.manifest import POINTS, PluginManifest
 
 Function = Callable[..., Any]
 Key = tuple[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from talekeeper.manifest.names import tool_key
+from talekeeper.manifest import tool_key
 from talekeeper.plugins.order import cycle_through, ordered
 from talekeeper.plugins.states import Plugin, Roster, State
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import LimitReached, ManifestError
-from talekeeper.manifest import seeds
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace, seed_rows
 from talekeeper.story import ROOT, Scope, Story
 
 _AT_ONCE = 100
@@ -45,7 +44,7 @@ class Seed:
     def records(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(key, value) of every line; raises ManifestError at a line that is no record."""
         for path, raw in zip(self.namespace.seed, self._raw, strict=True):
-            for row in seeds.rows(raw, self.namespace.schema):
+            for row in seed_rows(raw, self.namespace.schema):
                 if row.value is None:
                     raise ManifestError(row.fault, where=f"{path}:{row.line}")
                 yield row.key, row.value

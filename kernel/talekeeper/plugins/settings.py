@@ -7,11 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from talekeeper.db import Tx, stored
-from talekeeper.db.canonical import MAX_INTEGER
+from talekeeper.db import MAX_INTEGER, Tx, stored
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.manifest.declared import PluginManifest
-from talekeeper.plugins.frozen import FrozenDict, frozen
+from talekeeper.manifest import PluginManifest
+from talekeeper.plugin_types import FrozenDict, freeze
 
 
 def resolved(manifest: PluginManifest, tx: Tx, workspace: str = "", session: str = "") -> FrozenDict:
@@ -21,7 +20,7 @@ def resolved(manifest: PluginManifest, tx: Tx, workspace: str = "", session: str
     for entry in manifest.contributes.get("settings", ()):
         name = str(entry["key"])
         values[name] = rows[name] if name in rows and not _misfit(entry, rows[name]) else entry.get("default")
-    return FrozenDict(frozen(values))
+    return FrozenDict(freeze(values))
 
 
 def store(

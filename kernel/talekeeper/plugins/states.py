@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from talekeeper.errors import NotFound
-from talekeeper.manifest.declared import PluginManifest
+from talekeeper.manifest import PluginManifest
 from talekeeper.plugins.found import Found
 
 

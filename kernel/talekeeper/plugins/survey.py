@@ -8,8 +8,7 @@ from pathlib import Path
 
 from talekeeper import __version__
 from talekeeper.errors import ManifestError
-from talekeeper.manifest import PluginManifest, read_manifest
-from talekeeper.manifest.codes.contributions import KERNEL_TOOL
+from talekeeper.manifest import KERNEL_TOOL, PluginManifest, read_manifest
 from talekeeper.plugins.found import Found
 from talekeeper.plugins.project import MANIFEST
 from talekeeper.plugins.states import Plugin, State

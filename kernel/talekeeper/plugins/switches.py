@@ -33,7 +33,7 @@ class Switches:
         return ""
 
 
-def switches(
+def read_switches(
     environment: Mapping[str, str],
     *,
     without: str | None = None,

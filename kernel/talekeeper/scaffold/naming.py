@@ -11,9 +11,7 @@ from importlib.metadata import EntryPoint
 from packaging.utils import canonicalize_name
 
 from talekeeper.errors import ParameterError
-from talekeeper.manifest.announced import installed
-from talekeeper.manifest.misfits import misfit
-from talekeeper.manifest.names import PLUGIN_ID
+from talekeeper.manifest import PLUGIN_ID, installed, name_fault
 
 _FIELD = "NAME"
 _DEVICES = frozenset(
@@ -24,7 +22,7 @@ _DEVICES = frozenset(
 def check_id(name: str) -> str:
     """The name, when it can be a plugin's id and nobody has it here; else raises ParameterError with what could be."""
     if not re.fullmatch(PLUGIN_ID, name):
-        _, what, hint = misfit(PLUGIN_ID, _FIELD, name)
+        _, what, hint = name_fault(PLUGIN_ID, _FIELD, name)
         raise ParameterError(_FIELD, what, cure=hint)
     _refuse_unlucky(name)
     package = package_name(name)

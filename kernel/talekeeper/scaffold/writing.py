@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from talekeeper import __version__
 from talekeeper.errors import InputError
-from talekeeper.manifest.published import json_text
+from talekeeper.manifest import published_text
 from talekeeper.scaffold.naming import package_name
 
 _SUFFIX = ".template"
@@ -57,7 +57,7 @@ def _texts(plugin: str, *, data_only: bool) -> Iterator[tuple[str, str]]:
     for kind in ("shared", "data" if data_only else "code"):
         for path, template in _below(templates / kind, PurePosixPath()):
             yield _name(path, values), Template(template.read_text("utf-8")).substitute(values)
-    yield _FOR_EDITORS, json_text()
+    yield _FOR_EDITORS, published_text()
 
 
 def _below(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PurePosixPath, Traversable]]:

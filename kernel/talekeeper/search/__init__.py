@@ -1,32 +1,41 @@
 """Terms to index to ranking: what story writes and `memory-search` asks."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from talekeeper.search.checking import Difference
-from talekeeper.search.excerpt import excerpt
-from talekeeper.search.index import Index
-from talekeeper.search.manner import manner
-from talekeeper.search.passage import (
-    Closeness,
-    Kind,
-    LeftOut,
-    Meaning,
-    PartScope,
-    Passage,
-    Placing,
-    Query,
-    Ranked,
-    Ranking,
-    Source,
-    TermScore,
-)
-from talekeeper.search.rank_texts import RankedText, rank_texts, terms
-from talekeeper.search.tuning import Tuning
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.search.checking import Difference
+    from talekeeper.search.index import Index
+    from talekeeper.search.message_features import features_of_message
+    from talekeeper.search.passage import (
+        Closeness,
+        Kind,
+        LeftOut,
+        Meaning,
+        PartScope,
+        Passage,
+        Placing,
+        Query,
+        Ranked,
+        Ranking,
+        Source,
+        TermScore,
+    )
+    from talekeeper.search.size import IndexSize, index_size
+    from talekeeper.search.snippets import snippet
+    from talekeeper.search.text_ranking import RankedText, rank_texts, terms
+    from talekeeper.search.tuning import STANDARD, Tuning
+    from talekeeper.search.unreadable import Unreadable
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "STANDARD",
     "Closeness",
     "Difference",
     "Index",
+    "IndexSize",
     "Kind",
     "LeftOut",
     "Meaning",
@@ -40,8 +49,10 @@ __all__ = [
     "Source",
     "TermScore",
     "Tuning",
-    "excerpt",
-    "manner",
+    "Unreadable",
+    "features_of_message",
+    "index_size",
     "rank_texts",
+    "snippet",
     "terms",
 ]

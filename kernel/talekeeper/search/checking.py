@@ -12,7 +12,7 @@ from talekeeper.search.columns import LONGEST
 from talekeeper.search.damage import decoding
 from talekeeper.search.decode import decode_all
 from talekeeper.search.loading import load, read_rows
-from talekeeper.search.manner import flags_of
+from talekeeper.search.message_features import flags_of
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.search.state import PartState
 from talekeeper.search.tail import load_terms

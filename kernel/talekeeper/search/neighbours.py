@@ -25,7 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
-from talekeeper.search.manner import answered, lent_part
+from talekeeper.search.message_features import answered, lent_part
 from talekeeper.search.postings import frequencies
 from talekeeper.search.shortlist import Field, Rows, Shortlist, join, score_rows
 from talekeeper.search.tuning import Tuning

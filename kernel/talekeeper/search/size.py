@@ -33,7 +33,7 @@ class IndexSize:
     bytes: Mapping[str, int]
 
 
-def size(tx: Tx) -> IndexSize:
+def index_size(tx: Tx) -> IndexSize:
     """Reads all of the index's tables."""
     counts = {name: _number(tx, sql) for name, sql in _COUNTS.items()}
     return IndexSize(**counts, bytes={name: _number(tx, sql) for name, sql in _BYTES.items()})

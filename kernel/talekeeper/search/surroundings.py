@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from talekeeper.search.arrays import Bools, Column, Positions, Singles
-from talekeeper.search.manner import lent_part
 from talekeeper.search.matrix import Matrix
+from talekeeper.search.message_features import lent_part
 from talekeeper.search.tuning import Tuning
 
 _LEAST = np.float32(1e-6)

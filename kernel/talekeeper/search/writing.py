@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound
 from talekeeper.search.columns import LONGEST
-from talekeeper.search.manner import flags_of
+from talekeeper.search.message_features import flags_of
 from talekeeper.search.passage import Kind, Passage
 from talekeeper.search.tail import dump_terms
 from talekeeper.text import TOKENS_FINGERPRINT

@@ -1,33 +1,49 @@
 """Sessions, the tree, records and jobs: a row and its index change in one transaction."""
 
-from talekeeper.story.maintenance import IndexFault
-from talekeeper.story.reading import Order
-from talekeeper.story.records import Records, scope_of
-from talekeeper.story.story import Story
-from talekeeper.story.views import (
-    ROOT,
-    Address,
-    Branch,
-    Coordinate,
-    Decision,
-    Derived,
-    Draft,
-    Job,
-    JobState,
-    Message,
-    ModelUse,
-    Record,
-    RecordUse,
-    Role,
-    Scope,
-    Session,
-    Take,
-    TextRevision,
-    Workspace,
-)
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.story.jobs import Jobs, Unrecorded
+    from talekeeper.story.ledger import MAX_BACKLOG, PUT_ASIDE, lacked
+    from talekeeper.story.maintenance import IndexFault
+    from talekeeper.story.names import check_line, check_name, check_workspace
+    from talekeeper.story.reading import Order
+    from talekeeper.story.records import Records, scope_of
+    from talekeeper.story.story import Story
+    from talekeeper.story.turn_log import TurnLog
+    from talekeeper.story.validation import check_value
+    from talekeeper.story.vectors import WAY, Unembedded
+    from talekeeper.story.views import (
+        ROOT,
+        Address,
+        Branch,
+        Coordinate,
+        Decision,
+        Derived,
+        Draft,
+        Job,
+        JobState,
+        Message,
+        ModelUse,
+        Record,
+        RecordUse,
+        Role,
+        Scope,
+        Session,
+        Take,
+        TextRevision,
+        Workspace,
+    )
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "MAX_BACKLOG",
+    "PUT_ASIDE",
     "ROOT",
+    "WAY",
     "Address",
     "Branch",
     "Coordinate",
@@ -37,6 +53,7 @@ __all__ = [
     "IndexFault",
     "Job",
     "JobState",
+    "Jobs",
     "Message",
     "ModelUse",
     "Order",
@@ -49,6 +66,14 @@ __all__ = [
     "Story",
     "Take",
     "TextRevision",
+    "TurnLog",
+    "Unembedded",
+    "Unrecorded",
     "Workspace",
+    "check_line",
+    "check_name",
+    "check_value",
+    "check_workspace",
+    "lacked",
     "scope_of",
 ]

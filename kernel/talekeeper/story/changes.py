@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, NotFound
-from talekeeper.search.passage import Kind
+from talekeeper.search import Kind
 from talekeeper.story.core import Core
 from talekeeper.story.derived import source_changed
 from talekeeper.story.messages import by_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from talekeeper.db import Tx, dumps, stored
-from talekeeper.manifest.declared import Namespace, SearchTable
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import upkeep
 from talekeeper.story.core import Core
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from talekeeper.db import Row, Tx
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import reopen_ending_at, reopen_makers, reopen_running
 from talekeeper.story.lineage import branches_below

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from talekeeper.db import Row, Tx
 from talekeeper.errors import StoreUnusable
-from talekeeper.search.passage import Kind, Passage
+from talekeeper.search import Kind, Passage
 from talekeeper.story import declared, sessions, upkeep
 from talekeeper.story.core import Core
 from talekeeper.story.deletion import sweep
@@ -24,7 +24,7 @@ from talekeeper.story.upkeep import Task
 from talekeeper.story.views import Address, Scope
 
 if TYPE_CHECKING:
-    from talekeeper.search.checking import Difference
+    from talekeeper.search import Difference
 
 _AT_ONCE = 100  # passages counted and written in a transaction: about 50 ms
 _KEY = "(r.plugin, r.namespace, r.key, r.revision)"
@@ -68,7 +68,7 @@ def check(core: Core, scope: Scope) -> list[IndexFault]:
         expected = _all(tx, passages_of(scope))
         return [IndexFault(scope, each) for each in core.index.check(tx, -1 if part is None else part, expected)]
 
-    from talekeeper.search.unreadable import Unreadable  # noqa: PLC0415 - numpy loads with the first search
+    from talekeeper.search import Unreadable  # noqa: PLC0415 - numpy loads with the first search
 
     try:
         return core.db.read(compare)

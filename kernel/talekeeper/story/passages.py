@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from talekeeper.manifest.declared import SearchTable
-from talekeeper.search.manner import manner
-from talekeeper.search.passage import Kind, Passage
+from talekeeper.manifest import SearchTable
+from talekeeper.search import Kind, Passage, features_of_message
 from talekeeper.story.counting import terms_of
 from talekeeper.story.views import ROOT, Draft, Message, Record
 from talekeeper.text import Terms, date_words, digest
@@ -50,7 +49,7 @@ def message_passage(message: Message, terms: Terms | None = None) -> Passage:
         turn=message.turn,
         terms=draft_terms(message) if terms is None else terms,
         digest=digest(message.text),
-        manner=manner(message.text, message.speaker, is_player=message.role == "player"),
+        manner=features_of_message(message.text, message.speaker, is_player=message.role == "player"),
     )
 
 

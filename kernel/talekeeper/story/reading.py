@@ -12,7 +12,7 @@ from typing import Literal
 
 from talekeeper.db import Row, Tx, stored
 from talekeeper.errors import NotFound
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
 from talekeeper.story.lineage import line_to
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
 

@@ -14,8 +14,8 @@ from functools import partial
 
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
-from talekeeper.manifest.declared import Namespace
-from talekeeper.search.passage import Kind
+from talekeeper.manifest import Namespace
+from talekeeper.search import Kind
 from talekeeper.story import reading, rewriting
 from talekeeper.story.core import Core
 from talekeeper.story.counting import counted

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from talekeeper.db import Tx
 from talekeeper.errors import ParameterError
-from talekeeper.manifest.declared import Namespace
-from talekeeper.search.passage import Kind
+from talekeeper.manifest import Namespace
+from talekeeper.search import Kind
 from talekeeper.story import declared
 from talekeeper.story.core import Core
 from talekeeper.story.passages import record_passage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from talekeeper.db import Tx
-from talekeeper.manifest.declared import Namespace
-from talekeeper.search.size import IndexSize, size
+from talekeeper.manifest import Namespace
+from talekeeper.search import IndexSize, index_size
 from talekeeper.story import declared, maintenance, upkeep
 from talekeeper.story.core import Core
 from talekeeper.story.maintenance import IndexFault
@@ -62,7 +62,7 @@ class Tended:
 
     def index_size(self) -> IndexSize:
         """How much the index of the home holds; reads all of it."""
-        return self._core.db.read(size)
+        return self._core.db.read(index_size)
 
     def check_index(self, scope: Address | Scope | None = None) -> list[IndexFault]:
         """What the index has otherwise than the rows, of a session, a scope or the home; empty when they agree."""

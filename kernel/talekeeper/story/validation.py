@@ -6,8 +6,7 @@ import json
 
 from talekeeper.db import dumps
 from talekeeper.errors import ParameterError
-from talekeeper.manifest.declared import Namespace
-from talekeeper.manifest.disagreement import misfit
+from talekeeper.manifest import Namespace, schema_fault
 
 
 def check_value(namespace: Namespace, value: object) -> str:
@@ -16,7 +15,7 @@ def check_value(namespace: Namespace, value: object) -> str:
     plain = json.loads(document)
     if not isinstance(plain, dict):
         raise ParameterError(namespace.path, "a record is a JSON object", cure='write it as {"name": value, …}')
-    fault = misfit(namespace.schema, plain) if namespace.schema else None
+    fault = schema_fault(namespace.schema, plain) if namespace.schema else None
     if fault is not None:
         place = f"{namespace.path}/{fault[0]}".rstrip("/")
         raise ParameterError(place, fault[1], cure=f"see the record schema of {namespace.path}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from talekeeper.db import Row, Tx
-from talekeeper.manifest.declared import SearchTable
+from talekeeper.manifest import SearchTable
 from talekeeper.story import declared, messages, sessions
 from talekeeper.story.core import Core
 from talekeeper.story.passages import is_hidden, record_texts

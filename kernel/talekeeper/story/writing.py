@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from talekeeper.db import Tx
 from talekeeper.errors import LimitReached, ParameterError
-from talekeeper.manifest.declared import Namespace
-from talekeeper.search.passage import Kind
+from talekeeper.manifest import Namespace
+from talekeeper.search import Kind
 from talekeeper.story import sessions
 from talekeeper.story.core import Core
 from talekeeper.story.declared import search_table

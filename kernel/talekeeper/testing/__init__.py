@@ -19,15 +19,32 @@ and a whole turn with a narrator of the test's own:
     talekeeper_host.turn("I light the lamp.", narrator=[call_tool("roll-dice", {"sides": 6}), say("It burns.")])
 """
 
-from talekeeper.clock import FixedClock
-from talekeeper.context import Imported
-from talekeeper.testing.contract import PluginContract
-from talekeeper.testing.host import START, Host
-from talekeeper.testing.narrators import OneModel, ScriptedNarrator, gullible_narrator
-from talekeeper.testing.openai_server import Recorded, ScriptedServer
-from talekeeper.testing.openai_steps import Step, call_tool, echo_key, fail, overflow, raw, say, say_json, stop_short
-from talekeeper.testing.openai_vectors import hash_vector
-from talekeeper.testing.providers import EmbeddingProviderContract, VectorStoreContract
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.clock import FixedClock
+    from talekeeper.plugin_context import Imported
+    from talekeeper.testing.contract import PluginContract
+    from talekeeper.testing.host import START, Host
+    from talekeeper.testing.narrators import OneModel, ScriptedNarrator, gullible_narrator
+    from talekeeper.testing.openai_server import Recorded, ScriptedServer
+    from talekeeper.testing.openai_steps import (
+        Step,
+        call_tool,
+        echo_key,
+        fail,
+        overflow,
+        raw,
+        say,
+        say_json,
+        stop_short,
+    )
+    from talekeeper.testing.openai_vectors import hash_vector
+    from talekeeper.testing.providers import EmbeddingProviderContract, VectorStoreContract
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
     "START",

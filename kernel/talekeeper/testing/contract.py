@@ -9,13 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from talekeeper.manifest import Namespace, read_manifest
-from talekeeper.manifest.announced import installed
-from talekeeper.manifest.present import as_text
-from talekeeper.manifest.targets import report
-from talekeeper.plugins.border import Answer, Json, Record
-from talekeeper.plugins.discovery import discover
-from talekeeper.plugins.project import MANIFEST
+from talekeeper.manifest import Namespace, as_text, installed, read_manifest, report
+from talekeeper.plugin_types import Answer, Json, Record
+from talekeeper.plugins import MANIFEST, discover
 from talekeeper.testing.host import Host
 from talekeeper.text import query_terms
 

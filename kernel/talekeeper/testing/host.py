@@ -11,30 +11,23 @@ from types import TracebackType
 from typing import Any, Literal, Self, cast
 
 from talekeeper.clock import FixedClock
-from talekeeper.context import Imported, Services, import_lore, question, run_command
-from talekeeper.context.data import shown
-from talekeeper.context.encoders import open_encoder
-from talekeeper.context.memory_search import ask
-from talekeeper.context.reading import message_view, session_view
-from talekeeper.context.semantics import Semantics
 from talekeeper.db import Database, Leases
+from talekeeper.embedding import Semantics, open_encoder
 from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError
 from talekeeper.ids import SortableIds
-from talekeeper.manifest import Namespace
-from talekeeper.manifest.announced import installed
+from talekeeper.manifest import Namespace, installed
+from talekeeper.memory_search import Services, ask, read_question
 from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, Provided
+from talekeeper.plugin_context import Imported, import_lore, message_view, run_command, session_view, shown
+from talekeeper.plugin_types import Answer, Json, MessageView, Record, SessionView
 from talekeeper.plugins import Host as PluginHost
-from talekeeper.plugins import Plugin, Switches
-from talekeeper.plugins.border import Answer, Json, MessageView, Record
-from talekeeper.plugins.protocols import SessionView
-from talekeeper.plugins.providers import Providers
+from talekeeper.plugins import Plugin, Providers, Switches
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Job, Story, scope_of
 from talekeeper.testing.narrators import OneModel, ScriptedNarrator
 from talekeeper.testing.openai_server import Script
 from talekeeper.testing.openai_steps import say
-from talekeeper.turn import Approval, Dry, Narrator, TurnResult
-from talekeeper.turn.jobs import JobRunner
+from talekeeper.turn import Approval, Dry, JobRunner, Narrator, TurnResult
 
 START = datetime(2001, 1, 1, tzinfo=UTC)
 """What the clock of a new host says."""
@@ -215,7 +208,7 @@ class Host:
 
     def search(self, query: str, **more: Json) -> Answer:
         """Asks as the narrator's tool memory-search does; `more` are the tool's other arguments."""
-        return ask(self._services, self._here(), question({"query": query, **more}))
+        return ask(self._services, self._here(), read_question({"query": query, **more}))
 
     def embed_with(self, provider: str, model: str = "", *, store: str = "") -> int:
         """Finds by meaning, too, from now on, with a plugin's provider `plugin/name`.

@@ -16,9 +16,7 @@ from typing import Any, Self
 
 from talekeeper.clock import Clock
 from talekeeper.errors import BadReply, Cancelled
-from talekeeper.models import NARRATOR, Cancel, ChatModel, Reply, Request, Slot, ToolCall, Usage
-from talekeeper.models.body import chat_body
-from talekeeper.models.urls import BaseUrl
+from talekeeper.models import NARRATOR, BaseUrl, Cancel, ChatModel, Reply, Request, Slot, ToolCall, Usage, chat_body
 from talekeeper.testing.openai_server import Recorded, Script
 from talekeeper.testing.openai_steps import Step, call_tool, say, say_json
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from talekeeper.text.normalise import normalise
+from talekeeper.text.normalisation import normalise
 from talekeeper.text.runs import Script, find_runs, is_hangul, script_of
 from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS
 from talekeeper.text.tokens import SINGLE

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from talekeeper.text.normalise import normalise
+from talekeeper.text.normalisation import normalise
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),

@@ -13,7 +13,7 @@ from itertools import chain, pairwise
 from operator import add
 from typing import NamedTuple
 
-from talekeeper.text.normalise import normalise
+from talekeeper.text.normalisation import normalise
 from talekeeper.text.runs import Script, clusters, find_runs, script_of
 from talekeeper.text.stem import STEMMER_VERSION
 from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS, STOP_WORDS

@@ -3,20 +3,37 @@
 The rooms below know records, search and plugins; here they meet the model. `Narrator` tells turns.
 """
 
-from talekeeper.turn.narrator import Narrator
-from talekeeper.turn.presets import Preset, preset, presets
-from talekeeper.turn.results import Approval, Decided, Dry, ToolDone, TurnResult
-from talekeeper.turn.why import decisions
+from typing import TYPE_CHECKING
+
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.turn.frame import clean
+    from talekeeper.turn.jobs import JobRunner
+    from talekeeper.turn.narrator import Narrator
+    from talekeeper.turn.presets import Preset, preset, presets
+    from talekeeper.turn.results import Approval, Decided, Dry, ToolDone, TurnResult
+    from talekeeper.turn.untold import untold_turns
+    from talekeeper.turn.voice import session_voice
+    from talekeeper.turn.why import decisions
+    from talekeeper.turn.worker import Worker
+else:
+    __getattr__ = lazy_face(__name__)
 
 __all__ = [
     "Approval",
     "Decided",
     "Dry",
+    "JobRunner",
     "Narrator",
     "Preset",
     "ToolDone",
     "TurnResult",
+    "Worker",
+    "clean",
     "decisions",
     "preset",
     "presets",
+    "session_voice",
+    "untold_turns",
 ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from talekeeper.errors import BadReply
-from talekeeper.models import Cancel, ChatModel, Reply, Request, ToolCall, structured
+from talekeeper.models import Cancel, ChatModel, Reply, Request, ToolCall, ask_structured
 from talekeeper.turn.frame import escaped
 from talekeeper.turn.tools import Offer
 from talekeeper.turn.wording import Wording
@@ -61,7 +61,7 @@ class Actions:
 
     def ask(self, model: ChatModel, request: Request, cancel: Cancel | None) -> Reply:
         """An answer whose text is one object of the form; asked for once more where it is not, then `BadReply`."""
-        found = structured(model, request, request.schema or {}, name="turn", bounded=False, cancel=cancel)
+        found = ask_structured(model, request, request.schema or {}, name="turn", bounded=False, cancel=cancel)
         return Reply(
             json.dumps(found.value, ensure_ascii=False),
             finish=found.reply.finish,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from talekeeper.context.pending import Pending
 from talekeeper.db import Lease, Tx
 from talekeeper.models import Usage
+from talekeeper.plugin_context import Pending
 from talekeeper.story import Address, Draft, Job, Message, ModelUse, Session, Story
 from talekeeper.turn.accepting import accept
 from talekeeper.turn.prompt import Prompt

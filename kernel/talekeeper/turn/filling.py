@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from talekeeper.plugins.border import Considered, Line
+from talekeeper.plugin_types import Considered, Line
 from talekeeper.turn.frame import Framed, Room, framed
 from talekeeper.turn.results import Decided
 from talekeeper.turn.scene import Scene

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from talekeeper.plugins.border import Line
+from talekeeper.plugin_types import Line
 from talekeeper.text import sentence_ends, token_quarters
 
 if TYPE_CHECKING:

@@ -6,17 +6,14 @@ import inspect
 from collections.abc import Awaitable
 from typing import Any
 
-from talekeeper.context import CallContext, Services
-from talekeeper.context.bound import Bound, InJob
-from talekeeper.context.job_view import CallJob
-from talekeeper.context.lifetime import Lifetime
 from talekeeper.db import Lease
 from talekeeper.errors import PluginError, Skip
+from talekeeper.memory_search import Services
 from talekeeper.models import Cancel
+from talekeeper.plugin_context import Bound, CallContext, CallJob, InJob, Lifetime
+from talekeeper.plugin_types import Job as JobFunction
+from talekeeper.plugin_types import JobResult, thaw
 from talekeeper.plugins import Call, Plugin
-from talekeeper.plugins.border import JobResult
-from talekeeper.plugins.frozen import plain
-from talekeeper.plugins.hooks import Job as JobFunction
 from talekeeper.story import Address, Job, Session
 
 
@@ -87,7 +84,7 @@ def _checked(plugin: str, given: object, depth: int) -> JobResult:
             what = f"it says it covers {covered!r}, which is no range up to depth {depth}"
             raise PluginError(what, where=plugin, plugin=plugin)
     try:
-        details: dict[str, Any] = plain(dict(given.details))
+        details: dict[str, Any] = thaw(dict(given.details))
     except (TypeError, ValueError) as error:
         raise PluginError(f"the details it gives are refused: {error}", where=plugin, plugin=plugin) from error
     return JobResult(bool(given.did_work), kept, str(given.skipped), details)

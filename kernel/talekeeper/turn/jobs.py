@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from talekeeper.context import Services
-from talekeeper.context.running import working
-from talekeeper.context.semantics import AFTER_A_TURN
 from talekeeper.db import Lease, Leases, Tx
+from talekeeper.embedding import AFTER_A_TURN
 from talekeeper.errors import (
     Cancelled,
     Conflict,
@@ -30,10 +28,11 @@ from talekeeper.errors import (
     StoreError,
     TalekeeperError,
 )
+from talekeeper.memory_search import Services
 from talekeeper.models import Cancel, ModelSource
-from talekeeper.plugins.border import JobResult
-from talekeeper.story import ROOT, Address, Job, Message, Session
-from talekeeper.story.jobs import Unrecorded
+from talekeeper.plugin_context import working
+from talekeeper.plugin_types import JobResult
+from talekeeper.story import ROOT, Address, Job, Message, Session, Unrecorded
 from talekeeper.trace import Trace
 from talekeeper.turn.job_call import PluginAway, call_job, kinds
 from talekeeper.turn.untold import untold

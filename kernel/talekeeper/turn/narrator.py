@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from talekeeper.context import Services
-from talekeeper.context.pending import Pending
 from talekeeper.db import Lease, Leases
 from talekeeper.errors import Busy, Cancelled, NoModel, ParameterError, StoreError, TalekeeperError
+from talekeeper.memory_search import Services
 from talekeeper.models import Cancel, ChatModel, ModelSource, Slot
+from talekeeper.plugin_context import Pending
 from talekeeper.story import Address, Draft, Session
 from talekeeper.text import estimate_tokens
 from talekeeper.trace import Trace
@@ -29,7 +29,7 @@ from talekeeper.turn.results import Dry, TurnResult
 from talekeeper.turn.scene import Scene
 from talekeeper.turn.tool_loop import OnText, ToolLoop
 from talekeeper.turn.tools import Approve, Toolbox, offers
-from talekeeper.turn.voice import voice
+from talekeeper.turn.voice import session_voice
 
 PresetOf = Callable[[Session], Preset]
 
@@ -82,7 +82,7 @@ class Narrator:
             raise ParameterError("text", "it is empty", cure="write something, or let the story continue by itself")
         with self._alone(address) as lease:
             if draft is not None and not speaker:
-                draft = replace(draft, speaker=voice(self._services.story.session(address)).player)
+                draft = replace(draft, speaker=session_voice(self._services.story.session(address)).player)
             accepted = accept(self._services.story, address, draft)
             return self._told(accepted, lease, on_text, cancel, approve)
 
@@ -106,7 +106,7 @@ class Narrator:
 
         No model is asked; what follows a turn follows this one too. Without a `speaker` the session's narrator says it.
         """
-        name = speaker or voice(self._services.story.session(address)).name
+        name = speaker or session_voice(self._services.story.session(address)).name
         draft = Draft("narrator", text, speaker=name, origin="typed")
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the narrator says")
@@ -196,7 +196,7 @@ class Narrator:
     def _scene(self, accepted: Accepted, cancel: Cancel | None, *, dry: bool = False) -> Scene:
         self._services.host.ready(accepted.session.address)
         session, preset = accepted.session, self._presets(accepted.session)
-        speaking = voice(session)
+        speaking = session_voice(session)
         name = speaking.slot or preset.slot
         slot = self._models.slot(name)
         if slot is None and not dry:

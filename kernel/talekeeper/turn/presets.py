@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from talekeeper.errors import InputError, NotFound, ParameterError
 from talekeeper.models import NARRATOR, sampling_fault
-from talekeeper.story.names import check_name
+from talekeeper.story import check_name
 
 FOLDER = "presets"
 _LIMIT = 1024 * 1024

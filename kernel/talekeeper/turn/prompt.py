@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from talekeeper.context.pending import Pending
 from talekeeper.errors import ContextOverflow
 from talekeeper.models import ChatMessage
+from talekeeper.plugin_context import Pending
 from talekeeper.text import estimate_tokens, token_quarters
 from talekeeper.turn.chat import chat
 from talekeeper.turn.filling import Filled, decided, fill, uses

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from talekeeper.context import Services
-from talekeeper.context.reading import message_view
 from talekeeper.errors import Cancelled
+from talekeeper.memory_search import Services
 from talekeeper.models import Cancel, Slot
+from talekeeper.plugin_context import message_view
+from talekeeper.plugin_types import TurnView
 from talekeeper.plugins import Roster
-from talekeeper.plugins.border import TurnView
 from talekeeper.story import Address, Coordinate, Message, Session
 from talekeeper.trace import Trace
 from talekeeper.turn import limits

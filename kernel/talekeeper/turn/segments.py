@@ -7,17 +7,13 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from talekeeper.context import CallContext
-from talekeeper.context.bound import Bound, InTurn
-from talekeeper.context.lifetime import Lifetime
-from talekeeper.context.pending import Pending
 from talekeeper.errors import Cancelled, HeldAcrossCall, PluginError, Skip, TalekeeperError
 from talekeeper.identity import is_owner
-from talekeeper.manifest.declared import Namespace
+from talekeeper.manifest import Namespace
+from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending
+from talekeeper.plugin_types import Considered, Line, Recalled, TurnView, thaw
 from talekeeper.plugins import Call, Plugin
-from talekeeper.plugins.border import Considered, Line, Recalled, TurnView
-from talekeeper.plugins.frozen import plain
-from talekeeper.story.names import check_name
+from talekeeper.story import check_name
 from talekeeper.text import check_text
 from talekeeper.turn.scene import Scene
 
@@ -137,7 +133,7 @@ def _recalled(plugin: str, value: Any) -> Recalled:
         given = value if isinstance(value, Recalled) else Recalled(tuple(_lines(value)))
         lines = tuple(_line(line) for line in tuple(_lines(given.lines))[:LINES])
         considered = tuple(_considered(one) for one in tuple(given.considered)[:LINES])
-        return Recalled(lines, considered, plain(dict(given.query)))
+        return Recalled(lines, considered, thaw(dict(given.query)))
     except (ValueError, TypeError, AttributeError, TalekeeperError) as error:
         raise PluginError(f"what it gives back is refused: {error}", where=plugin, plugin=plugin) from error
 
@@ -166,7 +162,7 @@ def _is_turn(turn: object) -> bool:
 def _considered(one: object) -> Considered:
     if not isinstance(one, Considered):
         raise TypeError(f"considered holds values of Considered, not {type(one).__name__}")
-    scores = {str(name): float(score) for name, score in plain(dict(one.scores)).items()}
+    scores = {str(name): float(score) for name, score in thaw(dict(one.scores)).items()}
     return Considered(
         _text(one.id), _text(one.source), scores, _text(one.reason), _text(one.repeats), _text(one.because)
     )

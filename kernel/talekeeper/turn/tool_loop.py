@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from talekeeper.context.models import priced
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import BadReply, ContextOverflow, ModelError
 from talekeeper.models import ChatMessage, ChatModel, Reply, Request, Usage
+from talekeeper.plugin_context import priced
 from talekeeper.story import ModelUse
 from talekeeper.turn import limits
 from talekeeper.turn.actions import Actions

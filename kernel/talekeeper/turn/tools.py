@@ -10,16 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from talekeeper.context import CallContext, memory_search, question
-from talekeeper.context.bound import Bound, InTurn
-from talekeeper.context.lifetime import Lifetime
-from talekeeper.context.pending import Pending
-from talekeeper.context.running import result
 from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, PermissionDenied, TalekeeperError
-from talekeeper.manifest.disagreement import misfit
+from talekeeper.manifest import schema_fault
+from talekeeper.memory_search import TOOL, ask, read_question
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
+from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending, result
+from talekeeper.plugin_types import freeze
 from talekeeper.plugins import Call, Plugin
-from talekeeper.plugins.frozen import frozen
 from talekeeper.turn import limits
 from talekeeper.turn.frame import cleaned, escaped
 from talekeeper.turn.prompt import Prompt
@@ -42,7 +39,7 @@ class Offer:
 
 def offers(scene: Scene) -> dict[str, Offer]:
     """Every tool by its name; names are unique, which the host sees to."""
-    own = memory_search.TOOL
+    own = TOOL
     found = [Offer(ToolOffer(str(own["name"]), str(own["description"]), own["parameters"]))]
     for plugin in scene.roster.working:
         for tool in plugin.declared.contributes.get("tools", ()):
@@ -109,7 +106,7 @@ class Toolbox:
         arguments = read_arguments(call)
         if offer.plugin is None:
             return escaped(cleaned(self._search(arguments)))
-        wrong = misfit(offer.told.parameters, arguments)
+        wrong = schema_fault(offer.told.parameters, arguments)
         if wrong is not None:
             raise ParameterError(wrong[0] or "arguments", wrong[1])
         self._permit(offer, offer.plugin, arguments)
@@ -117,10 +114,10 @@ class Toolbox:
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         scene = self.scene
-        found = memory_search.ask(
+        found = ask(
             scene.services,
             scene.address,
-            question(arguments),
+            read_question(arguments),
             at=scene.at,
             running_turn=scene.number,
             shown=self.prompt.shown,
@@ -131,7 +128,7 @@ class Toolbox:
         because = self._taint()
         if offer.effects != "external" or not because:
             return
-        asked = Approval(plugin.id, offer.told.name, offer.told.description, frozen(arguments), "; ".join(because))
+        asked = Approval(plugin.id, offer.told.name, offer.told.description, freeze(arguments), "; ".join(because))
         if not self._allowed(asked):
             who = "nobody is there to allow it" if self.approve is None else "it was not allowed"
             self.scene.tell("denied", dict(arguments), tool=asked.tool, what=f"{asked.because}; {who}")
@@ -165,7 +162,7 @@ class Toolbox:
         bound = Bound(scene.services, plugin.declared, scene.session, life, at=scene.at, turn=turn)
         context = CallContext(bound, plugin)
         call = Call(plugin.id, f"tool {offer.told.name}", host.guard.deadlines.tool, life.away)
-        return host.guard.call(call, lambda: result(plugin.id, function, context, frozen(arguments)), context)
+        return host.guard.call(call, lambda: result(plugin.id, function, context, freeze(arguments)), context)
 
     def _told(self, text: str) -> str:
         if len(text.encode()) > limits.RESULT_BYTES:

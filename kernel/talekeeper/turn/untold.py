@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from talekeeper.context import Services
 from talekeeper.db import Tx
-from talekeeper.story import Address, Coordinate, JobState
-from talekeeper.story.ledger import PUT_ASIDE
+from talekeeper.memory_search import Services
+from talekeeper.story import PUT_ASIDE, Address, Coordinate, JobState
 from talekeeper.turn.job_call import kinds
 
 

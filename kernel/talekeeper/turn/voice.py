@@ -29,7 +29,7 @@ class Voice:
     from_world: tuple[str, ...] = ()
 
 
-def voice(session: Session) -> Voice:
+def session_voice(session: Session) -> Voice:
     """Reads the settings; raises `ParameterError` for one that is no text.
 
     A name that nobody has given is the imported chat's own, and a narrator's in the end that of the slot which the

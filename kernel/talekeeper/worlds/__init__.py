@@ -4,7 +4,14 @@ A world names its opening, its player and its preset, and gives plugins their fi
 here does.
 """
 
-from talekeeper.worlds.begin import Begun, begin
-from talekeeper.worlds.read import Entry, World, read_world
+from typing import TYPE_CHECKING
 
-__all__ = ["Begun", "Entry", "World", "begin", "read_world"]
+from talekeeper.faces import lazy_face
+
+if TYPE_CHECKING:
+    from talekeeper.worlds.begin import Begun, begin_story
+    from talekeeper.worlds.read import Entry, World, read_world
+else:
+    __getattr__ = lazy_face(__name__)
+
+__all__ = ["Begun", "Entry", "World", "begin_story", "read_world"]

@@ -11,9 +11,7 @@ from typing import Any
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import ImportFileError, NotFound, ParameterError, StoreError
 from talekeeper.home import Home
-from talekeeper.manifest import Namespace
-from talekeeper.manifest.disagreement import misfit
-from talekeeper.manifest.positions import Path
+from talekeeper.manifest import Namespace, Path, schema_fault
 from talekeeper.story import Draft, Session, scope_of
 from talekeeper.worlds.read import Entry, World
 
@@ -30,7 +28,7 @@ class Begun:
     kept: tuple[str, ...] = ()
 
 
-def begin(
+def begin_story(
     home: Home, workspace: str, world: World, *, session_id: str | None = None, title: str = "", preset: str = ""
 ) -> Begun:
     """Makes the session; what is given counts before what the world says.
@@ -75,7 +73,7 @@ def _namespace(home: Home, workspace: str, world: World, plugins: Sequence[str],
         namespace = home.host.namespace(entry.path)
     except NotFound as fault:
         raise world.fault(steps[:3], fault.what, cure=fault.cure, key=True) from fault
-    wrong = misfit(namespace.schema, _plain(world, entry))
+    wrong = schema_fault(namespace.schema, _plain(world, entry))
     if wrong is not None:
         raise _misfit(world, entry, namespace, *wrong)
     return namespace

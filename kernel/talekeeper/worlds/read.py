@@ -9,9 +9,8 @@ from typing import Any, NoReturn, TypeGuard, cast
 
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.exchange import opened
-from talekeeper.manifest.positions import Path, Places
-from talekeeper.manifest.source import parse
-from talekeeper.story.names import check_line, check_name
+from talekeeper.manifest import Path, Places, parse
+from talekeeper.story import check_line, check_name
 from talekeeper.text import check_text
 
 LIMIT = 4 * 1024 * 1024

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.context import Services
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
-from talekeeper.models import NO_MODELS, Models, Slot
-from talekeeper.models.urls import BaseUrl
+from talekeeper.memory_search import Services
+from talekeeper.models import NO_MODELS, BaseUrl, Models, Slot
 from talekeeper.plugins import Deadlines, Host, Switches
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Job, Message, Scope, Story

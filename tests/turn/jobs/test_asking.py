@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.models import Models
-from talekeeper.models.keys import EnvironmentKey
+from talekeeper.models import EnvironmentKey, Models
 from talekeeper.story import ModelUse
 from talekeeper.testing import Recorded, ScriptedServer, Step, fail, overflow, say, say_json
 from talekeeper.trace import read_events

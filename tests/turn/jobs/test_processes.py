@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Conflict
-from talekeeper.story import Draft
-from talekeeper.story.jobs import Jobs
+from talekeeper.story import Draft, Jobs
 
 Start = Callable[..., Any]
 Until = Callable[[Callable[[], bool]], None]

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import Busy, NotFound, PluginError, StoreUnusable
-from talekeeper.story import Draft, Job, JobState
-from talekeeper.story.ledger import MAX_BACKLOG
+from talekeeper.story import MAX_BACKLOG, Draft, Job, JobState
 
 Start = Callable[..., Any]
 Until = Callable[[Callable[[], bool]], None]

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from talekeeper.db import Leases
 from talekeeper.errors import StoreUnusable
-from talekeeper.story import Address
-from talekeeper.story.jobs import Jobs
+from talekeeper.story import Address, Jobs
 from talekeeper.turn.worker import Worker
 
 Start = Callable[..., Any]

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 from talekeeper.clock import SystemClock
-from talekeeper.context import Services
 from talekeeper.db import Database, Leases
 from talekeeper.errors import Busy
 from talekeeper.ids import SortableIds
+from talekeeper.memory_search import Services
 from talekeeper.models import NO_MODELS
 from talekeeper.plugins import Host
 from talekeeper.search import Index

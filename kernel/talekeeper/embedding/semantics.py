@@ -1,0 +1,197 @@
+"""Search by meaning in one home: questions become vectors when they are asked, passages when there is time.
+
+Without an embedding provider or slot nothing here does anything, and searches are by words alone. Whatever goes wrong
+with an encoder is a sentence beside an answer by words, never an error of the search.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from talekeeper.db import ensure_outside_write
+from talekeeper.embedding.encoders import Encoder, Vector
+from talekeeper.embedding.outside import Outside
+from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
+from talekeeper.models import Cancel
+from talekeeper.story import Address, Scope, Story, Unembedded
+
+T = TypeVar("T")
+
+AFTER_A_TURN = 1_000
+"""Passages embedded at most when a turn's jobs have run; the rest waits for the next turn or a rebuild."""
+
+_AGAIN = 30.0  # seconds until an encoder that failed is tried again by a search
+_QUESTIONS = 256  # whose vectors are remembered
+_FAULTS = (ModelError, PluginError, InputError)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuestion:
+    """The vectors of a question's texts, by text, in the space of `fingerprint`; `fault` says why there are none."""
+
+    fingerprint: str
+    vectors: dict[str, Vector]
+    fault: str = ""
+    outside: Outside | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingStatus:
+    """How far the home's passages are embedded. `encoder` is empty where nothing embeds, `fault` where all is well."""
+
+    encoder: str
+    passages: int
+    embedded: int
+    fault: str = ""
+
+
+class Semantics:
+    """`open_encoder` gives None where nothing embeds; it is asked once, and again some time after a failure."""
+
+    def __init__(self, story: Story, open_encoder: Callable[[], Encoder | None]) -> None:
+        self._story = story
+        self._open = open_encoder
+        self._encoder: Encoder | None = None
+        self._is_open = False
+        self._failed: tuple[float, str] | None = None
+        self._known: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+        self._done: dict[tuple[int, str], int] = {}
+        self._swept: tuple[int, ...] = ()
+        self._lock = threading.Lock()
+
+    def encoder(self) -> Encoder | None:
+        """What embeds; raises `ModelError`, `PluginError` or `InputError` where it cannot be had."""
+        with self._lock:
+            if not self._is_open:
+                self._encoder, self._is_open = self._open(), True
+            return self._encoder
+
+    def ask(self, texts: Sequence[str]) -> EmbeddedQuestion | None:
+        """What a question means; None where nothing embeds. Fails only in the answer's `fault`, within 10 s."""
+        ensure_outside_write("the embedding of a question")
+        if self._failed is not None and time.monotonic() - self._failed[0] < _AGAIN:
+            return EmbeddedQuestion("", {}, self._failed[1])
+        try:
+            encoder = self.encoder()
+            asked = None if encoder is None else self._asked(encoder, texts)
+        except _FAULTS as fault:
+            self._failed = (time.monotonic(), fault.sentence())
+            return EmbeddedQuestion("", {}, fault.sentence())
+        self._failed = None
+        return asked
+
+    def answered(self, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
+        """What `read` gives with what the texts mean; by words alone where a store of vectors fails in the middle."""
+        asked = self.ask(texts)
+        try:
+            return read(asked)
+        except PluginError as fault:
+            if asked is None or asked.outside is None:
+                raise
+            return read(EmbeddedQuestion("", {}, fault.sentence()))
+
+    def standing(self) -> EmbeddingStatus:
+        """Counts all passages of the home."""
+        try:
+            encoder = self.encoder()
+        except _FAULTS as fault:
+            return EmbeddingStatus("", *self._story.vectors.count(""), fault.sentence())
+        name, fingerprint = ("", "") if encoder is None else (encoder.name, encoder.fingerprint)
+        return EmbeddingStatus(name, *self._story.vectors.count(fingerprint))
+
+    def out_of_reach(self) -> str:
+        """Why no question can be embedded now, tried with a word; empty where one can, or where nothing embeds."""
+        asked = self.ask(["key"])
+        return "" if asked is None else asked.fault
+
+    def embed(
+        self,
+        address: Address | None = None,
+        *,
+        limit: int | None = None,
+        cancel: Cancel | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Embeds passages that have no vector, of a session and its workspace or of the home; gives how many.
+
+        Each batch is kept when it is there, so what is broken off goes on where it was. At most `limit` passages;
+        `progress` is told how many are done. Raises what the encoder raises, and `Cancelled`.
+        """
+        ensure_outside_write("the embedding of passages")
+        encoder = self.encoder()
+        if encoder is None:
+            return 0
+        if encoder.outside is not None:
+            self._sweep(encoder.outside)
+        done = 0
+        for scope in self._story.vectors.scopes(address):
+            for waiting in self._waiting(scope, encoder.fingerprint):
+                for docs in _batches(waiting, encoder.batch):
+                    if cancel is not None and cancel.is_set():
+                        raise Cancelled("the embedding was broken off; what is done is kept")
+                    done += self._embed(encoder, waiting, docs, cancel)
+                    if progress is not None:
+                        progress(done)
+                    if limit is not None and done >= limit:
+                        return done
+        return done
+
+    def _waiting(self, scope: Scope, fingerprint: str) -> Iterator[Unembedded]:
+        """Stretch by stretch. How far a partition has been dealt with is remembered: passages are added at its end."""
+        key: tuple[int, str] | None = None
+        after = self._reached(scope, fingerprint)
+        while (waiting := self._story.vectors.waiting(scope, fingerprint, after=after)) is not None:
+            yield waiting
+            key, after = (waiting.part, fingerprint), waiting.end
+            self._done[key] = after
+
+    def _reached(self, scope: Scope, fingerprint: str) -> int:
+        part = self._story.vectors.part(scope)
+        return -1 if part is None else self._done.get((part, fingerprint), -1)
+
+    def _embed(self, encoder: Encoder, waiting: Unembedded, docs: Sequence[int], cancel: Cancel | None) -> int:
+        told = [doc for doc in docs if waiting.texts[doc].strip()]
+        made: Sequence[Vector] = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
+        vectors: dict[int, Vector | None] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
+        outside = encoder.outside
+        if outside is not None and told:
+            outside.write(waiting.part, dict(zip(told, made, strict=True)))
+            vectors |= dict.fromkeys(told)
+        kept = self._story.vectors.keep(waiting.part, encoder.fingerprint, vectors)
+        late = sorted(set(told) - set(kept))
+        if outside is not None and late:
+            outside.remove(waiting.part, late)
+        return len(docs)
+
+    def _sweep(self, outside: Outside) -> None:
+        """What passages left behind in a store outside goes, whenever some were removed since the last look."""
+        removals = self._story.vectors.removals()
+        if removals != self._swept:
+            outside.sweep(self._story)
+            self._swept = removals
+
+    def _asked(self, encoder: Encoder, texts: Sequence[str]) -> EmbeddedQuestion:
+        return EmbeddedQuestion(encoder.fingerprint, self._vectors(encoder, texts), outside=encoder.outside)
+
+    def _vectors(self, encoder: Encoder, texts: Sequence[str]) -> dict[str, Vector]:
+        with self._lock:
+            found = {text: self._known.get((encoder.fingerprint, text)) for text in texts}
+        unknown = [text for text, vector in found.items() if vector is None]
+        made = dict(zip(unknown, encoder.question(unknown, None), strict=True)) if unknown else {}
+        with self._lock:
+            for text, vector in made.items():
+                self._known[encoder.fingerprint, text] = vector
+            while len(self._known) > _QUESTIONS:
+                self._known.popitem(last=False)
+        return {text: vector for text, vector in (found | made).items() if vector is not None}
+
+
+def _batches(waiting: Unembedded, size: int) -> Iterator[list[int]]:
+    docs = list(waiting.texts)
+    for start in range(0, len(docs), size):
+        yield docs[start : start + size]

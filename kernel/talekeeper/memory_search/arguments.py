@@ -1,0 +1,153 @@
+"""The arguments of memory-search, checked: a bad one raises `ParameterError` naming its field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from talekeeper.errors import ParameterError
+from talekeeper.plugin_types import freeze
+from talekeeper.text import check_text
+
+LONGEST = 1_000
+WORDINGS = 5
+SOURCES = 50
+MOST = 20
+DEFAULT = 5
+SCOPES = ("all", "recall", "archival")
+_KINDS = {
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+    "str": "text",
+    "dict": "an object",
+    "list": "a list",
+}
+
+PARAMETERS: Mapping[str, Any] = freeze(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": LONGEST,
+                "description": "What you want to know, in the story's own words and language, with names.",
+            },
+            "wordings": {
+                "type": "array",
+                "maxItems": WORDINGS,
+                "items": {"type": "string", "minLength": 1, "maxLength": LONGEST},
+                "description": "The same question in other words: synonyms, other names, how it may have been said.",
+            },
+            "scope": {
+                "type": "string",
+                "enum": list(SCOPES),
+                "default": "all",
+                "description": "recall: what was said and what retells it; archival: facts, lore and other kept data.",
+            },
+            "sources": {
+                "type": "array",
+                "maxItems": SOURCES,
+                "items": {"type": "string", "minLength": 1, "maxLength": 200},
+                "description": 'Only these: "recall" for messages, "plugin" or "plugin/namespace" for data.',
+            },
+            "turn_from": {"type": "integer", "minimum": 0, "description": "Nothing of an earlier turn."},
+            "turn_to": {"type": "integer", "minimum": 0, "description": "Nothing of a later turn."},
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MOST,
+                "default": DEFAULT,
+                "description": "How many results at most.",
+            },
+        },
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked call; `texts` are the query and its other wordings, at least one of them."""
+
+    texts: tuple[str, ...]
+    scope: str = "all"
+    sources: tuple[str, ...] = ()
+    turn_from: int | None = None
+    turn_to: int | None = None
+    limit: int = DEFAULT
+
+
+def read_question(arguments: Mapping[str, Any]) -> Question:
+    """Checks what a model, a plugin or a person gave; a parameter that is null counts as left out."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    for name in given:
+        if name not in PARAMETERS["properties"]:
+            raise ParameterError(
+                str(name), "there is no such parameter", cure=f"use {', '.join(PARAMETERS['properties'])}"
+            )
+    texts = [_text(given["query"], "query")] if "query" in given else []
+    texts += _texts(given.get("wordings", ()), "wordings", WORDINGS)
+    if not texts:
+        raise ParameterError("query", "neither query nor wordings is given", cure="say what you want to know")
+    asked = Question(
+        texts=tuple(dict.fromkeys(texts)),
+        scope=_scope(given.get("scope", "all")),
+        sources=tuple(dict.fromkeys(map(_source, _texts(given.get("sources", ()), "sources", SOURCES)))),
+        turn_from=_whole(given.get("turn_from"), "turn_from", 0),
+        turn_to=_whole(given.get("turn_to"), "turn_to", 0),
+        limit=_whole(given.get("limit"), "limit", 1, MOST) or DEFAULT,
+    )
+    if asked.turn_from is not None and asked.turn_to is not None and asked.turn_from > asked.turn_to:
+        raise ParameterError("turn_to", f"it is {asked.turn_to}, before the first turn asked for, {asked.turn_from}")
+    return asked
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(field, f"it is text, not {_kind(value)}")
+    check_text(value, field)
+    if not value.strip():
+        raise ParameterError(field, "it is empty", cure="name people, places and things")
+    if len(value) > LONGEST:
+        raise ParameterError(
+            field, f"it has {len(value):,} characters, at most {LONGEST:,} are taken", cure="shorten it"
+        )
+    return value
+
+
+def _texts(value: object, field: str, most: int) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(field, f"it is a list of texts, not {_kind(value)}")
+    items = cast("Sequence[object]", value)
+    if len(items) > most:
+        raise ParameterError(field, f"it has {len(items)} entries, at most {most} are taken")
+    return [_text(item, field) for item in items]
+
+
+def _source(name: str) -> str:
+    """The name alone of what may be written as results are printed: `archival:plugin_data memory/cards`."""
+    return name.rsplit(maxsplit=1)[-1]
+
+
+def _scope(value: object) -> str:
+    if value not in SCOPES:
+        raise ParameterError("scope", f"it is one of {', '.join(SCOPES)}")
+    return str(value)
+
+
+def _whole(value: object, field: str, least: int, most: int = 2**31 - 1) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(field, f"it is a whole number, not {_kind(value)}")
+    if not least <= value <= most:
+        raise ParameterError(field, f"it lies between {least} and {most:,}, {value} does not")
+    return value
+
+
+def _kind(value: object) -> str:
+    name = type(value).__name__
+    return _KINDS.get(name, name)

@@ -1,0 +1,187 @@
+"""`ctx.data`: a plugin's records on the session's lineage, and batches of writes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from talekeeper.db import Tx
+from talekeeper.errors import NotFound, ParameterError
+from talekeeper.manifest import Namespace
+from talekeeper.plugin_context.bound import Bound
+from talekeeper.plugin_context.pending import Step
+from talekeeper.plugin_types import Covers, Json, Order, Record, Use, freeze, thaw
+from talekeeper.story import Coordinate, check_value
+from talekeeper.story import Record as Stored
+
+VALUE_BYTES = 4 * 1024 * 1024
+"""The most one record may take; a whole scene is under 10 KiB."""
+
+MOST = 1_000
+"""Records a list gives at most."""
+
+
+class NamespaceRecords:
+    """One namespace as it stands; see `protocols.NamespaceData`."""
+
+    def __init__(self, bound: Bound, namespace: Namespace) -> None:
+        self._bound = bound
+        self._namespace = namespace
+        self._scope = bound.scope(namespace)
+
+    def get(self, key: str) -> Record | None:
+        """The live record of this key."""
+        self._bound.life.check()
+        written = self._written()
+        if written is not None:
+            return next((shown(record) for record in written if record.key == key), None)
+        found = self._bound.services.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
+        return None if found is None else shown(found)
+
+    def list(self, *, after: str | None = None, limit: int = 100, order: Order = "oldest") -> tuple[Record, ...]:
+        """At most `limit` live records."""
+        self._bound.life.check()
+        written = self._written()
+        if written is not None:
+            return tuple(shown(record) for record in page(written, after, limit, order, self._namespace.path))
+        records = self._bound.services.story.records
+        found = records.list(self._namespace, self._scope, at=self._bound.at, after=after, limit=limit, order=order)
+        return tuple(shown(record) for record in found)
+
+    def count(self) -> int:
+        """How many live records there are."""
+        self._bound.life.check()
+        written = self._written()
+        if written is not None:
+            return len(written)
+        return self._bound.services.story.records.count(self._namespace, self._scope, at=self._bound.at)
+
+    def uses(self) -> Mapping[str, Use]:
+        """The records that turns of the lineage have shown."""
+        self._bound.life.check()
+        bound, namespace = self._bound, self._namespace
+        told = bound.services.story.turn_log
+        found = told.uses(bound.session.address, namespace.plugin, namespace.name, at=bound.at)
+        return {key: Use(use.count, use.last_turn) for key, use in found.items()}
+
+    def _written(self) -> tuple[Stored, ...] | None:
+        return self._bound.seen(self._namespace, self._scope)
+
+
+class Records:
+    """See `protocols.Data`."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+
+    def __getitem__(self, namespace: str) -> NamespaceRecords:
+        self._bound.life.check()
+        return NamespaceRecords(self._bound, self._bound.readable(namespace))
+
+    @contextmanager
+    def batch(self) -> Generator[Writes]:
+        """Applies what its block collects when the block ends well, in one transaction."""
+        self._bound.life.check()
+        self._bound.check_writing()
+        writes = Writes(self._bound)
+        yield writes
+        writes.apply()
+
+
+class Writes:
+    """The writes of one batch; see `protocols.Batch`."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+        self._steps: list[Step] = []
+
+    def put(self, namespace: str, key: str, value: Mapping[str, Json], *, covers: Covers = "job") -> None:
+        """Writes the record of this key."""
+        own, kept = self._checked(namespace, value)
+        derived = self._bound.derived(own, covers)
+        put, scope, person = self._bound.services.story.records.put, self._bound.scope(own), self._bound.person
+        self._step(own, lambda tx, at: put(own, scope, key, kept, at=at, person=person, derived=derived, tx=tx))
+
+    def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "", covers: Covers = "job") -> None:
+        """Appends a record."""
+        own, kept = self._checked(namespace, value)
+        records, scope = self._bound.services.story.records, self._bound.scope(own)
+        add = partial(
+            records.add,
+            own,
+            scope,
+            kept,
+            key=records.new_key(),
+            dedupe=dedupe or None,
+            person=self._bound.person,
+            derived=self._bound.derived(own, covers),
+        )
+        self._step(own, lambda tx, at: add(at=at, tx=tx))
+
+    def withdraw(self, namespace: str, key: str) -> None:
+        """Hides the record."""
+        own = self._own(namespace)
+        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
+        # Only a person takes back what a job has made for it to be made anew; a plugin knows what it makes room for.
+        self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, redo=person, tx=tx))
+
+    def forget(self, namespace: str, key: str) -> None:
+        """Blanks the record."""
+        own = self._own(namespace)
+        records, scope = self._bound.services.story.records, self._bound.scope(own)
+        self._step(own, lambda tx, _: records.forget(own, scope, key, tx=tx))
+
+    def apply(self) -> None:
+        """Called once, at the end of the block."""
+        if self._steps:
+            with self._bound.life.held():
+                self._bound.write(self._steps)
+
+    def _step(self, own: Namespace, run: Callable[[Tx, Coordinate | None], object]) -> None:
+        self._steps.append(Step(own, self._bound.scope(own), run))
+
+    def _own(self, namespace: str) -> Namespace:
+        self._bound.life.check()
+        return self._bound.own(namespace)
+
+    def _checked(self, namespace: str, value: Mapping[str, Json]) -> tuple[Namespace, Json]:
+        own = self._own(namespace)
+        # Copied first: what the plugin does to its value afterwards changes nothing.
+        kept = thaw(value, limit=VALUE_BYTES)
+        check_value(own, kept)
+        return own, kept
+
+
+def page(records: Sequence[Stored], after: str | None, limit: int, order: Order, where: str) -> Sequence[Stored]:
+    """What `Records.list` of the store gives of records that are at hand, oldest first."""
+    if not 1 <= limit <= MOST:
+        raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {MOST}")
+    if order not in {"oldest", "newest", "key"}:
+        raise ParameterError("order", f"{order!r} is not an order", cure="use oldest, newest, key")
+    found = sorted(records, key=lambda record: record.key) if order == "key" else list(records)
+    if order == "newest":
+        found.reverse()
+    if after is None:
+        return found[:limit]
+    keys = [record.key for record in found]
+    if order == "key":
+        start = bisect_right(keys, after)
+    elif after in keys:
+        start = keys.index(after) + 1
+    else:
+        raise NotFound(f"there is no record {after!r} to go on after", where=where)
+    return found[start : start + limit]
+
+
+def shown(record: Stored) -> Record:
+    """A stored record as a plugin sees it."""
+    return Record(
+        namespace=record.namespace,
+        key=record.key,
+        value=freeze(record.value),
+        coordinate=record.coordinate,
+        revision=record.revision,
+        withdrawn=record.withdrawn,
+    )

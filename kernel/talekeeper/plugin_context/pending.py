@@ -1,0 +1,125 @@
+"""What a turn's tools and segments write, held until the narration is committed; the turn's own reads see it.
+
+A batch is tried in a transaction that is rolled back: what the store refuses (a limit, an append-only key) is refused
+to the plugin then and there, and what the namespaces would hold is read before the rollback. The commit applies the
+batches again, at the narration's coordinate.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from talekeeper.db import Tx
+from talekeeper.errors import InputError, StoreError
+from talekeeper.manifest import Namespace
+from talekeeper.story import Address, Coordinate, Record, Scope, Story
+
+Source = Literal["segment", "tool"]
+Place = tuple[str, str, Scope]
+"""Plugin and name of a namespace, and whose records of it."""
+
+_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One write of a batch; `run` does it at a coordinate."""
+
+    namespace: Namespace
+    scope: Scope
+    run: Callable[[Tx, Coordinate | None], object]
+
+    @property
+    def place(self) -> Place:
+        """The records it changes."""
+        return self.namespace.plugin, self.namespace.name, self.scope
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The steps of one `with` block: all are applied or none."""
+
+    plugin: str
+    source: Source
+    steps: tuple[Step, ...]
+
+
+class Pending:
+    """The batches of one turn of a session; contexts of several plugins, in several threads, share it."""
+
+    def __init__(self, story: Story, address: Address, at: Coordinate) -> None:
+        self._story = story
+        self._address = address
+        self._at = at
+        self._batches: list[Batch] = []
+        self._seen: dict[Place, tuple[Record, ...]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, batch: Batch) -> None:
+        """Holds a batch; raises what the store would, and holds nothing of it then."""
+        with self._lock:
+            batches = [*self._batches, batch]
+            self._seen = self._tried(batches)
+            self._batches = batches
+
+    def seen(self, namespace: Namespace, scope: Scope) -> tuple[Record, ...] | None:
+        """Every live record of a namespace that was written to, oldest first; None where nothing was."""
+        return self._seen.get((namespace.plugin, namespace.name, scope))
+
+    def drop(self, source: Source) -> None:
+        """Lets go of what segments or tools have written."""
+        with self._lock:
+            kept = [batch for batch in self._batches if batch.source != source]
+            if len(kept) < len(self._batches):
+                self._seen = self._tried(kept) if kept else {}
+                self._batches = kept
+
+    def commit(self, tx: Tx, at: Coordinate) -> list[str]:
+        """Applies every batch at `at`; one that no longer fits is left out, and why is said."""
+        faults: list[str] = []
+        for batch in self._batches:
+            tx.run("SAVEPOINT batch")
+            try:
+                _apply(tx, batch, at)
+            except (StoreError, InputError) as fault:
+                tx.run("ROLLBACK TO batch")
+                faults.append(f"a batch of {batch.plugin} was left out: {fault}")
+            tx.run("RELEASE batch")
+        return faults
+
+    def _tried(self, batches: Sequence[Batch]) -> dict[Place, tuple[Record, ...]]:
+        def trial(tx: Tx) -> None:
+            for batch in batches:
+                _apply(tx, batch, self._at)
+            places = {step.place: step for batch in batches for step in batch.steps}
+            raise _Tried({place: tuple(self._live(tx, step)) for place, step in places.items()})
+
+        try:
+            self._story.write(trial, name="try a batch")
+        except _Tried as tried:
+            return tried.seen
+        raise AssertionError("a trial always ends in its result")  # pragma: no cover - `trial` raises
+
+    def _live(self, tx: Tx, step: Step) -> list[Record]:
+        found: list[Record] = []
+        while page := self._story.records.list(
+            step.namespace, step.scope, at=self._at, after=found[-1].key if found else None, limit=_PAGE, tx=tx
+        ):
+            found += page
+        return found
+
+
+class _Tried(Exception):
+    """Carries the result out of a transaction that must not commit."""
+
+    def __init__(self, seen: dict[Place, tuple[Record, ...]]) -> None:
+        self.seen = seen
+        super().__init__()
+
+
+def _apply(tx: Tx, batch: Batch, at: Coordinate) -> None:
+    for step in batch.steps:
+        step.run(tx, at)

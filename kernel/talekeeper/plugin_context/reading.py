@@ -1,0 +1,217 @@
+"""`ctx.history`, `ctx.session` and `ctx.search`: what a plugin reads of the story."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from talekeeper.db import Tx
+from talekeeper.embedding import EmbeddedQuestion
+from talekeeper.errors import NotFound, ParameterError
+from talekeeper.manifest import Namespace
+from talekeeper.memory_search import ask, by_meaning, meaning, part_scopes, read_question
+from talekeeper.plugin_context.bound import Bound
+from talekeeper.plugin_types import Answer, Holding, MessageView, Scope, ScoredRecord, SessionView, freeze
+from talekeeper.search import Query, RankedText, Source, rank_texts, snippet, terms
+from talekeeper.story import Coordinate, Message, Session, Story
+
+_LOOK_BACK = 50
+_EVERY = 100_000
+
+
+def session_view(story: Story, session: Session, at: Coordinate | None = None) -> SessionView:
+    """The session as a plugin sees it; the player is whom the session's settings name, else who spoke as one last."""
+    player: Mapping[str, Any] = session.settings.get("player") or {}
+    if not player:
+        recent = story.messages(session.address, last=_LOOK_BACK, at=at)
+        names = [message.speaker for message in recent if message.role == "player" and message.speaker]
+        player = {"name": names[-1]} if names else {}
+    return SessionView(session.id, session.workspace, session.preset, session.locale, session.title, freeze(player))
+
+
+class StoryHistory:
+    """See `protocols.History`; hidden messages are left out."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+
+    def messages(self, *, turns: tuple[int, int] | None = None, last: int | None = None) -> tuple[MessageView, ...]:
+        """Messages in story order."""
+        self._bound.life.check()
+        found = self._bound.services.story.messages(
+            self._bound.session.address, turns=turns, last=last, at=self._bound.at, hidden=False
+        )
+        return tuple(message_view(message) for message in found)
+
+    def message(self, message_id: str) -> MessageView | None:
+        """The message with this id, when it is on the lineage."""
+        self._bound.life.check()
+        story, address = self._bound.services.story, self._bound.session.address
+
+        def read(tx: Tx) -> Message | None:
+            found = story.messages_by_id(address, [message_id], tx=tx).get(message_id)
+            if found is None or found.hidden or found.deleted:
+                return None
+            return found if story.on_lineage(address, found.coordinate, at=self._bound.at, tx=tx) else None
+
+        message = story.read(read)
+        return None if message is None else message_view(message)
+
+    def speakers(self) -> tuple[str, ...]:
+        """Every name a message was spoken under."""
+        self._bound.life.check()
+        return tuple(self._bound.services.story.speakers(self._bound.session.address, at=self._bound.at))
+
+    def settled(self, job: str) -> tuple[tuple[int, int], ...]:
+        """Depths that runs of one of the plugin's jobs cover, by turns of the lineage."""
+        self._bound.life.check()
+        bound = self._bound
+        jobs, address = bound.services.story.jobs, bound.session.address
+        return tuple(jobs.settled(address, bound.manifest.id, job, at=bound.at))
+
+
+class StorySearch:
+    """See `protocols.Search`."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """The terms of a text as a query has them."""
+        self._bound.life.check()
+        return terms(text)
+
+    def rank_texts(
+        self, query: str, texts: Sequence[str], limit: int | None = None, min_coverage: float = 0.0
+    ) -> tuple[RankedText, ...]:
+        """The texts that share a term with the query, best first."""
+        self._bound.life.check()
+        return rank_texts(query, texts, limit, min_coverage)
+
+    def excerpt(self, text: str, query: str, limit: int = 500) -> str:
+        """The stretch that matches best."""
+        self._bound.life.check()
+        return snippet(text, query, limit)
+
+    def memory_search(
+        self,
+        query: str = "",
+        *,
+        wordings: Sequence[str] = (),
+        scope: Scope = "all",
+        sources: Sequence[str] = (),
+        turn_from: int | None = None,
+        turn_to: int | None = None,
+        limit: int = 5,
+    ) -> Answer:
+        """Asks as the narrator's tool does."""
+        self._bound.life.check()
+        given = {
+            "query": None if wordings and not query else query,
+            "wordings": wordings,
+            "scope": scope,
+            "sources": sources,
+            "turn_from": turn_from,
+            "turn_to": turn_to,
+            "limit": limit,
+        }
+        # As in `score`.
+        with self._bound.life.asking():
+            return ask(self._bound.services, self._bound.session.address, read_question(given), at=self._bound.at)
+
+    def score(
+        self, namespace: str, queries: Sequence[tuple[str, float]], *, limit: int | None = None
+    ) -> tuple[ScoredRecord, ...]:
+        """The live records that share a term with one of the weighted queries, best first."""
+        self._bound.life.check()
+        found = self._searched(namespace)
+        if limit is not None and limit < 1:
+            raise ParameterError("limit", f"{limit} is out of range", cure="use 1 or more, or leave it out")
+        # The sum over several queries may be best where none of them is.
+        depth = limit if limit is not None and len(queries) == 1 else _EVERY
+        services, texts = self._bound.services, [text for text, _ in queries]
+        # What embeds or keeps vectors may be slow, and its time is not the plugin's.
+        with self._bound.life.asking():
+            scored = by_meaning(
+                services,
+                texts,
+                lambda meant: services.story.read(lambda tx: self._score(tx, found, queries, meant, depth)),
+            )
+        return scored[:limit]
+
+    def holding(self, namespace: str, text: str) -> Holding:
+        """How many live records there are, and how many hold each term of a text."""
+        self._bound.life.check()
+        bound, found = self._bound, self._searched(namespace)
+
+        def read(tx: Tx) -> Holding:
+            query = self._query(tx, found, text, 0)
+            index = bound.services.index
+            return Holding(index.search(tx, query).searched, freeze(index.holding(tx, query)))
+
+        return bound.services.story.read(read)
+
+    def _searched(self, name: str) -> Namespace:
+        namespace = self._bound.readable(name)
+        if namespace.search is None:
+            raise NotFound(f"{namespace.path} is not searched", cure="give it a search table in plugin.toml")
+        return namespace
+
+    def _query(
+        self, tx: Tx, namespace: Namespace, text: str, depth: int, meant: EmbeddedQuestion | None = None
+    ) -> Query:
+        bound = self._bound
+        return Query(
+            texts=(text,),
+            parts=part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at),
+            sources=(Source(namespace.plugin, namespace.name),),
+            depth=depth,
+            neighbours=False,
+            backs_off=False,  # what a plugin is told shares a term shares one of the text's own
+            meaning=meaning(bound.services, tx, meant),
+        )
+
+    def _score(
+        self,
+        tx: Tx,
+        namespace: Namespace,
+        queries: Sequence[tuple[str, float]],
+        meant: EmbeddedQuestion | None,
+        depth: int,
+    ) -> tuple[ScoredRecord, ...]:
+        semantic: dict[str, float] = defaultdict(float)
+        scores: dict[str, float] = defaultdict(float)
+        matched: dict[str, tuple[str, ...]] = {}
+        for text, weight in queries:
+            for hit in self._bound.services.index.search(tx, self._query(tx, namespace, text, depth, meant)).hits:
+                near = hit.closeness
+                score = weight * (hit.score - (near.adds if near else 0))
+                for key in (hit.key, *dict(hit.also)) if hit.also else (hit.key,):
+                    scores[key] += score
+                    known = matched.get(key)
+                    matched[key] = tuple(dict.fromkeys((*known, *hit.matched))) if known else hit.matched
+                    if near:
+                        semantic[key] += weight * near.cosine
+        every = {term for text, _ in queries for term in terms(text)}
+        scored = [
+            ScoredRecord(key, score, matched[key], len(matched[key]) / max(len(every), 1), semantic.get(key))
+            for key, score in scores.items()
+        ]
+        return tuple(sorted(scored, key=lambda one: (-one.lexical, one.key)))
+
+
+def message_view(message: Message) -> MessageView:
+    """A message as a plugin sees it."""
+    return MessageView(
+        id=message.id,
+        coordinate=message.coordinate,
+        seq=message.seq,
+        turn=message.turn,
+        role=message.role,
+        kind=message.kind,
+        speaker=message.speaker,
+        text=message.text,
+        time=message.time,
+        origin=message.origin,
+    )
