@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
-ROOM_LINE = re.compile(r"^((?:[a-z]+ +)+)(?= )", re.MULTILINE)
+ROOM_LINE = re.compile(r"^((?:[a-z_]+ +)+)(?= )", re.MULTILINE)
 
 
 def test_ci_runs_the_set_up_commands_that_the_readme_shows(root: Path) -> None:

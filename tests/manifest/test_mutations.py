@@ -17,7 +17,7 @@ from talekeeper.manifest.package import Folder
 from talekeeper.manifest.points import POINTS
 from talekeeper.manifest.present import as_document, as_github, as_text
 from talekeeper.manifest.targets import report
-from talekeeper.plugins import State, discover, survey
+from talekeeper.plugins import State, discover, survey_plugins
 
 GOOD = sorted(Path(__file__).parent.glob("good/*"))
 # fmt: off - one to a line they would fill a page
@@ -192,7 +192,7 @@ def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tup
     (folder / "plugin.toml").write_bytes(damage[1])
 
     result = report(str(folder))
-    (plugin,) = survey(discover(home=None, paths=[folder], entries=lambda: ()))
+    (plugin,) = survey_plugins(discover(home=None, paths=[folder], entries=lambda: ()))
 
     errors = {it.code for it in result.diagnostics if it.severity == "error"}
     assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.states import Plugin, State
-from talekeeper.plugins.survey import survey
+from talekeeper.plugins.survey import survey_plugins
 
 MakePlugin = Callable[..., Path]
 
 
 def _survey(home: Path, *folders: Path) -> list[tuple[str, State, str]]:
-    plugins: tuple[Plugin, ...] = survey(discover(home=home, folders=folders, entries=tuple))
+    plugins: tuple[Plugin, ...] = survey_plugins(discover(home=home, folders=folders, entries=tuple))
     return [(plugin.id, plugin.state, plugin.reason) for plugin in plugins]
 
 

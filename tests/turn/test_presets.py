@@ -8,7 +8,7 @@ import pytest
 from talekeeper.errors import InputError, NotFound
 from talekeeper.home import Home
 from talekeeper.models import NARRATOR
-from talekeeper.turn import Preset, preset, presets
+from talekeeper.turn import Preset, all_presets, preset
 
 WHOLE = """
 system = "You are terse."
@@ -50,7 +50,7 @@ def test_a_workspaces_own_preset_comes_before_the_homes(tmp_path: Path) -> None:
 
     assert preset(tmp_path, "w", "noir").system == "workspace"
     assert preset(tmp_path, "other", "noir").system == "home"
-    assert presets(tmp_path, "w") == ["noir", "plain"]
+    assert all_presets(tmp_path, "w") == ["noir", "plain"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, registered
     from talekeeper.plugins.registrations import Key, Registrations
     from talekeeper.plugins.states import Plugin, Roster, State
-    from talekeeper.plugins.survey import survey
+    from talekeeper.plugins.survey import survey_plugins
     from talekeeper.plugins.switches import Switches, read_switches
     from talekeeper.plugins.workers import said
 else:
@@ -52,5 +52,5 @@ __all__ = [
     "read_switches",
     "registered",
     "said",
-    "survey",
+    "survey_plugins",
 ]

@@ -24,7 +24,7 @@ from talekeeper.plugins.manifests import Manifests
 from talekeeper.plugins.preparing import Preparer
 from talekeeper.plugins.roster import muster
 from talekeeper.plugins.states import Plugin, Roster, State
-from talekeeper.plugins.survey import survey
+from talekeeper.plugins.survey import survey_plugins
 from talekeeper.plugins.switches import Switches
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace
@@ -64,7 +64,7 @@ class Host:
         if self._plugins is None:
             switches = self._switches
             found = discover(home=self._folder, folders=switches.folders, paths=switches.paths, entries=self._entries)
-            self._plugins = survey(found, read=Manifests(self._story).read)
+            self._plugins = survey_plugins(found, read=Manifests(self._story).read)
             self._begin(self._plugins)
         return self._plugins
 

@@ -14,7 +14,7 @@ from talekeeper.plugins.project import MANIFEST
 from talekeeper.plugins.states import Plugin, State
 
 
-def survey(
+def survey_plugins(
     found: Iterable[Found],
     *,
     host_version: str = __version__,

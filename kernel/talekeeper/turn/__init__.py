@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from talekeeper.turn.frame import clean
     from talekeeper.turn.jobs import JobRunner
     from talekeeper.turn.narrator import Narrator
-    from talekeeper.turn.presets import Preset, preset, presets
+    from talekeeper.turn.presets import Preset, all_presets, preset
     from talekeeper.turn.results import Approval, Decided, Dry, ToolDone, TurnResult
     from talekeeper.turn.untold import untold_turns
     from talekeeper.turn.voice import session_voice
@@ -30,10 +30,10 @@ __all__ = [
     "ToolDone",
     "TurnResult",
     "Worker",
+    "all_presets",
     "clean",
     "decisions",
     "preset",
-    "presets",
     "session_voice",
     "untold_turns",
 ]

@@ -51,7 +51,7 @@ def preset(home: Path, workspace: str, name: str) -> Preset:
     raise NotFound(f"there is no preset {name!r}", cure=f"write {places[-1]}, or give the session another preset")
 
 
-def presets(home: Path, workspace: str) -> list[str]:
+def all_presets(home: Path, workspace: str) -> list[str]:
     """The names of all presets that a workspace's sessions may have, in order."""
     found = {path.stem for folder in folders(home, workspace) for path in folder.glob("*.toml") if path.is_file()}
     return sorted(found)
