@@ -22,7 +22,7 @@ def test_all_is_sorted_complete_and_there() -> None:
     offered = [name for name in api.__all__ if hasattr(api, name)]
     public = {name for name, value in vars(api).items() if not name.startswith("_") and not _is_module(value)}
 
-    assert offered == sorted(set(api.__all__))
+    assert sorted(offered) == sorted(set(api.__all__))
     assert public - _FACE == set(offered)
 
 
