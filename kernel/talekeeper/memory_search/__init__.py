@@ -6,7 +6,7 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.memory_search.arguments import DEFAULT, MOST, SCOPES, Question, read_question
-    from talekeeper.memory_search.resolve import part_scopes
+    from talekeeper.memory_search.sources import part_scopes
     from talekeeper.memory_search.services import Services
     from talekeeper.memory_search.tool import TOOL, ask, by_meaning, meaning, run
 else:

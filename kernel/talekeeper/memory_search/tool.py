@@ -12,9 +12,9 @@ from typing import Any, TypedDict, TypeVar
 
 from talekeeper.db import Tx
 from talekeeper.embedding import EmbeddedQuestion
-from talekeeper.memory_search.answering import SearchRequest, answer
+from talekeeper.memory_search.answer import SearchRequest, answer
 from talekeeper.memory_search.arguments import PARAMETERS, Question, read_question
-from talekeeper.memory_search.resolve import Sources, part_scopes, resolve
+from talekeeper.memory_search.sources import Sources, part_scopes, resolve
 from talekeeper.memory_search.services import Services
 from talekeeper.plugin_types import Answer, freeze
 from talekeeper.search import Meaning, Query

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from talekeeper.clock import Clock
 from talekeeper.plugin_context.bound import Bound
-from talekeeper.plugin_context.data import Records
+from talekeeper.plugin_context.records import Records
 from talekeeper.plugin_context.models import CallModels
 from talekeeper.plugin_context.reading import StoryHistory, StorySearch, session_view
 from talekeeper.plugin_types import Json, SessionView, TurnView

@@ -8,7 +8,7 @@ from typing import Any
 from talekeeper.plugin_types import Considered, Line
 from talekeeper.turn.frame import Framed, Room, framed
 from talekeeper.turn.results import Decided
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 from talekeeper.turn.segments import Given
 
 _CANDIDATES = 60  # of a recall that are kept for `why`, those used first: some 6 KB a turn

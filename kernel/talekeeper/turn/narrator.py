@@ -21,12 +21,12 @@ from talekeeper.trace import Trace
 from talekeeper.turn import limits
 from talekeeper.turn.accepting import Accepted, accept, anew, asked
 from talekeeper.turn.actions import Actions
-from talekeeper.turn.committing import Enqueue, NarratedTurn, commit, written
+from talekeeper.turn.commit import Enqueue, NarratedTurn, commit, written
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset
 from talekeeper.turn.prompt import Prompt, assemble
 from talekeeper.turn.results import Dry, TurnResult
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 from talekeeper.turn.tool_loop import OnText, ToolLoop
 from talekeeper.turn.tools import Approve, Toolbox, offers
 from talekeeper.turn.voice import session_voice

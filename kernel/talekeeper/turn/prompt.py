@@ -20,7 +20,7 @@ from talekeeper.turn.frame import Room
 from talekeeper.turn.history import History, cost, history
 from talekeeper.turn.limits import MESSAGE_TOKENS, SEGMENTS_SHARE
 from talekeeper.turn.results import Decided
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 from talekeeper.turn.segments import Segment, ask, segments
 
 _DENSE = ("zh", "ja", "ko")

@@ -15,7 +15,7 @@ from talekeeper.plugin_types import Considered, Line, Recalled, TurnView, thaw
 from talekeeper.plugins import Call, Plugin
 from talekeeper.story import check_name
 from talekeeper.text import check_text
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 
 LINES = 500
 """Lines of a segment that are looked at; a budget holds a tenth of them."""

@@ -17,7 +17,7 @@ from talekeeper.turn import limits
 from talekeeper.turn.actions import Actions
 from talekeeper.turn.frame import clean
 from talekeeper.turn.prompt import Prompt
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 from talekeeper.turn.tools import Toolbox
 
 OnText = Callable[[str], None]

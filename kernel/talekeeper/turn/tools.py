@@ -21,7 +21,7 @@ from talekeeper.turn import limits
 from talekeeper.turn.frame import cleaned, escaped
 from talekeeper.turn.prompt import Prompt
 from talekeeper.turn.results import Approval, ToolDone
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 
 Approve = Callable[[Approval], bool]
 

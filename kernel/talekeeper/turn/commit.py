@@ -12,7 +12,7 @@ from talekeeper.story import Address, Draft, Job, Message, ModelUse, Session, St
 from talekeeper.turn.accepting import accept
 from talekeeper.turn.prompt import Prompt
 from talekeeper.turn.results import Decided, ToolDone, TurnResult
-from talekeeper.turn.scene import Scene
+from talekeeper.turn.turn_context import Scene
 
 Enqueue = Callable[[Tx, Session, Message, Sequence[Message]], tuple[Job, ...]]
 

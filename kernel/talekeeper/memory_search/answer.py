@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from talekeeper.db import Tx
 from talekeeper.embedding import EmbeddedQuestion
 from talekeeper.memory_search.arguments import Question
-from talekeeper.memory_search.resolve import MESSAGES, Searchable, Sources
+from talekeeper.memory_search.sources import MESSAGES, Searchable, Sources
 from talekeeper.memory_search.services import Services
 from talekeeper.plugin_types import Also, Answer, Hit, Json
 from talekeeper.search import Kind, Ranked, Ranking, snippet
