@@ -21,7 +21,7 @@ import numpy as np
 from bench.corpus import Made, Passage, questions
 from bench.measuring import Samples, clock, no_collection
 from talekeeper.home import Home
-from talekeeper.memory_search import ask, read_question
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import Address, Draft
 
 _WORKSPACE = "crowd"
@@ -86,7 +86,7 @@ def _measure(homes: dict[str, Path], sessions: int, asked: int) -> dict[str, Sam
 
 
 def _ask(home: Home, session: str, query: str) -> None:
-    ask(home.services, Address(_WORKSPACE, session), read_question({"query": query}))
+    search_memory(home.services, Address(_WORKSPACE, session), read_question({"query": query}))
 
 
 def _report(samples: dict[str, Samples], sessions: int, messages: int) -> int:

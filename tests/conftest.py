@@ -14,10 +14,10 @@ import pytest
 from talekeeper.clock import FixedClock, SystemClock
 from talekeeper.db import Database
 from talekeeper.ids import SortableIds
-from talekeeper.memory_search import Services
 from talekeeper.plugin_context import run_command
 from talekeeper.plugins import Deadlines, Host
 from talekeeper.search import Index
+from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Session, Story
 
 ENGINES = ["sqlite"]

@@ -24,11 +24,11 @@ from talekeeper.embedding import Encoder, Semantics, open_encoder
 from talekeeper.errors import ParameterError, StoreError, StoreUnusable
 from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
-from talekeeper.memory_search import Services
 from talekeeper.models import EMBEDDING, NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
 from talekeeper.plugin_context import Imported, import_lore
 from talekeeper.plugins import Host, Providers, Switches, read_switches
 from talekeeper.search import Index
+from talekeeper.services import Services
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace, forget_events
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.home import Home
-from talekeeper.memory_search import run
+from talekeeper.memory_search import run_tool
 from talekeeper.models import Models, Provided
 from talekeeper.story import Address, Draft
 from talekeeper.testing import ScriptedServer, hash_vector
@@ -57,7 +57,7 @@ def sent(server: ScriptedServer) -> list[list[str]]:
 
 
 def ask(home: Home, query: str) -> dict[str, Any]:
-    return run(home.services, STORY, {"query": query})
+    return run_tool(home.services, STORY, {"query": query})
 
 
 def fingerprint(home: Home) -> str:

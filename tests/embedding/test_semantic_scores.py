@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from talekeeper.embedding.encoders import Encoder as Meant
 from talekeeper.embedding.semantics import Semantics
-from talekeeper.memory_search import Services
 from talekeeper.models import Cancel
 from talekeeper.plugin_context import run_command
+from talekeeper.services import Services
 from talekeeper.story import Scope
 
 CONCEPTS = (("doctor", "physician"), ("ship", "vessel"), ("bread", "cheese"))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.memory_search import Services
-from talekeeper.memory_search.tool import run
+from talekeeper.memory_search import run_tool
+from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Derived, Scope, Session
 
 Plug = Callable[..., None]
@@ -39,7 +39,7 @@ def test_messages_and_records_share_one_answer(
     said = tell("you: Where is the silver key?", "Narrator: Mira hid the silver key under the third step.")
     put("lore/entries", "tower", Scope("w", "s"), body="The bell tower has a loose third step.", name="Tower")
 
-    answer = run(services, S, {"query": "silver key third step"})
+    answer = run_tool(services, S, {"query": "silver key third step"})
 
     results = {hit["id"]: hit for hit in answer["results"]}
     assert set(results) == {*said, "tower"}
@@ -75,7 +75,7 @@ def test_scope_chooses_messages_what_retells_them_and_data(
     put("facts/entries", "fact", Scope("w", "s"), body="The key is silver")
     put("recap/entries", "retold", Scope("w", "s"), body="They looked for a key")
 
-    answer = run(services, S, {"query": "key", "scope": scope})
+    answer = run_tool(services, S, {"query": "key", "scope": scope})
 
     assert {"message" if name == message else name for name in _found(answer)} == found
     assert {hit["source"] for hit in answer["results"]} == {
@@ -118,7 +118,7 @@ def test_sources_are_asked_by_name(
     for name in ("lore", "atlas"):
         put(f"{name}/entries", name, Scope("w", "s"), body=f"a key of {name}")
 
-    answer = run(services, S, {"query": "key", "sources": sources})
+    answer = run_tool(services, S, {"query": "key", "sources": sources})
 
     assert {"message" if name == message else name for name in _found(answer)} == found
     assert answer["unavailable"] == unavailable
@@ -139,7 +139,7 @@ def test_a_named_source_that_the_scope_leaves_out_is_named(
     start()
     tell("you: the key")
 
-    answer = run(services, S, {"query": "key", "sources": [name], "scope": scope})
+    answer = run_tool(services, S, {"query": "key", "sources": [name], "scope": scope})
 
     assert answer["unavailable"] == {name: reason}
     assert answer["hint"] == "none of these sources can be searched"
@@ -153,9 +153,9 @@ def test_a_plugin_active_in_one_session_alone_is_not_searched_in_another(
     start("two", plugins=())
     put("lore/entries", "k", Scope("w"), body="the key")
 
-    one = run(services, Address("w", "one"), {"query": "key"})
-    two = run(services, Address("w", "two"), {"query": "key"})
-    named = run(services, Address("w", "two"), {"query": "key", "sources": ["lore/entries"]})
+    one = run_tool(services, Address("w", "one"), {"query": "key"})
+    two = run_tool(services, Address("w", "two"), {"query": "key"})
+    named = run_tool(services, Address("w", "two"), {"query": "key", "sources": ["lore/entries"]})
 
     assert _found(one) == ["k"]
     assert _found(two) == []
@@ -173,10 +173,10 @@ def test_records_of_a_disabled_plugin_are_not_found_and_come_back(
     put("lore/entries", "k", Scope("w", "s"), body="the key")
 
     services.host.disable("lore")
-    off = run(services, S, {"query": "key"})
-    asked = run(services, S, {"query": "key", "sources": ["lore"]})
+    off = run_tool(services, S, {"query": "key"})
+    asked = run_tool(services, S, {"query": "key", "sources": ["lore"]})
     services.host.enable("lore")
-    on = run(services, S, {"query": "key"})
+    on = run_tool(services, S, {"query": "key"})
 
     assert (off["results"], off["unavailable"]) == ([], {})
     assert asked["unavailable"] == {"lore/entries": "its plugin is disabled: switched off"}
@@ -197,7 +197,7 @@ def test_a_plugin_that_is_gone_or_broken_is_listed_as_unavailable(
         services.clock,
     )
 
-    answer = run(broken, S, {"query": "key"})
+    answer = run_tool(broken, S, {"query": "key"})
 
     assert len(answer["results"]) == 1
     assert answer["unavailable"]["gone"] == "its plugin is not installed"
@@ -213,8 +213,8 @@ def test_an_unsearched_namespace_and_an_unapproved_record_are_never_found(
     put("candidates/entries", "pending", Scope("w", "s"), body="the key")
     put("cards/entries", "off", Scope("w", "s"), body="the key", enabled=False)
 
-    answer = run(services, S, {"query": "key"})
-    named = run(services, S, {"query": "key", "sources": ["candidates/entries"]})
+    answer = run_tool(services, S, {"query": "key"})
+    named = run_tool(services, S, {"query": "key", "sources": ["candidates/entries"]})
 
     assert (answer["results"], answer["searched"]) == ([], 0)
     assert named["unavailable"]["candidates/entries"].startswith("there is no such source in this session; ")
@@ -228,9 +228,9 @@ def test_owner_visible_records_are_found_by_the_owner_alone(
     start(channel=channel)
     put("diary/entries", "secret", Scope("w", "s"), body="the key")
 
-    answer = run(services, S, {"query": "key"})
-    named = run(services, S, {"query": "key", "sources": ["diary"]})
-    misspelt = run(services, S, {"query": "key", "sources": ["diary/entires"]})
+    answer = run_tool(services, S, {"query": "key"})
+    named = run_tool(services, S, {"query": "key", "sources": ["diary"]})
+    misspelt = run_tool(services, S, {"query": "key", "sources": ["diary/entires"]})
 
     assert _found(answer) == _found(named) == found
     assert answer["searched"] == len(found)
@@ -258,8 +258,8 @@ def test_results_never_cross_sessions_workspaces_or_presets(
     put("style/entries", "noir", Scope("w", preset="noir"), body="dark key")
     put("style/entries", "fairy", Scope("w", preset="fairy"), body="bright key")
 
-    answer = run(services, S, {"query": "key", "limit": 20})
-    bare = run(services, Address("w", "bare"), {"query": "key", "limit": 20})
+    answer = run_tool(services, S, {"query": "key", "limit": 20})
+    bare = run_tool(services, Address("w", "bare"), {"query": "key", "limit": 20})
 
     assert set(_found(answer)) == {*mine, "own", "shared", "noir"}
     assert answer["searched"] == 4
@@ -272,9 +272,9 @@ def test_results_follow_the_lineage(services: Services, start: Start, tell: Tell
     tell("you: I close the gate", "Narrator: A raven laughs.")
 
     services.story.undo(S)
-    undone = run(services, S, {"query": "raven"})
+    undone = run_tool(services, S, {"query": "raven"})
     services.story.redo(S)
-    redone = run(services, S, {"query": "raven"})
+    redone = run_tool(services, S, {"query": "raven"})
 
     assert undone["results"] == []
     assert undone["searched"] == 2
@@ -285,7 +285,7 @@ def test_messages_of_the_running_turn_are_never_results(services: Services, star
     start()
     first, *_ = tell("you: the key", "Narrator: which key?", "you: the silver key")
 
-    answer = run(services, S, {"query": "key"}, running_turn=2)
+    answer = run_tool(services, S, {"query": "key"}, running_turn=2)
 
     assert set(_found(answer)) >= {first}
     assert all(hit["turn"] == 1 for hit in answer["results"])
@@ -295,7 +295,7 @@ def test_what_the_prompt_shows_already_is_marked(services: Services, start: Star
     start()
     first, second = tell("you: the key", "Narrator: which key?")
 
-    answer = run(services, S, {"query": "key"}, shown=[second])
+    answer = run_tool(services, S, {"query": "key"}, shown=[second])
 
     assert {hit["id"]: hit.get("in_prompt", False) for hit in answer["results"]} == {first: False, second: True}
 
@@ -309,7 +309,7 @@ def test_turn_bounds_are_inclusive_and_leave_out_what_has_no_turn(
     for number in range(4):
         tell(f"you: the key {number}", f"Narrator: which key, number {number}?")
 
-    answer = run(services, S, {"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
+    answer = run_tool(services, S, {"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
 
     assert {hit["turn"] for hit in answer["results"]} == {2, 3}
 
@@ -318,7 +318,7 @@ def test_wordings_are_fused(services: Services, start: Start, tell: Tell) -> Non
     start()
     ids = tell("you: the lighthouse burns", "Narrator: a beacon on the rock")
 
-    answer = run(services, S, {"query": "lighthouse", "wordings": ["beacon"]})
+    answer = run_tool(services, S, {"query": "lighthouse", "wordings": ["beacon"]})
 
     assert set(_found(answer)) == set(ids)
 
@@ -327,7 +327,7 @@ def test_identical_texts_are_one_result_that_names_the_others(services: Services
     start()
     ids = tell("you: Roland plays.", "Narrator: Roland plays.")
 
-    answer = run(services, S, {"query": "Roland"})
+    answer = run_tool(services, S, {"query": "Roland"})
 
     (hit,) = answer["results"]
     (other,) = set(ids) - {hit["id"]}
@@ -342,7 +342,7 @@ def test_explain_shows_how_each_term_made_its_part_of_the_score(
     tell("you: the silver key")
     put("lore/entries", "k", Scope("w", "s"), body="a key of brass")
 
-    answer = run(services, S, {"query": "silver key"}, explain=True)
+    answer = run_tool(services, S, {"query": "silver key"}, explain=True)
 
     for hit in answer["results"]:
         assert sum(term["contribution"] for term in hit["why"]) == pytest.approx(hit["score"])
@@ -353,7 +353,7 @@ def test_a_long_passage_is_shown_as_an_excerpt(services: Services, start: Start,
     start()
     tell("Narrator: " + "The road went on. " * 60 + "Then Mira found the key. " + "The road went on. " * 60)
 
-    answer = run(services, S, {"query": "Mira key"})
+    answer = run_tool(services, S, {"query": "Mira key"})
 
     text = answer["results"][0]["text"]
     assert "Mira found the key." in text
@@ -376,7 +376,7 @@ def test_authority_and_a_covered_range_are_shown(services: Services, plug: Plug,
         derived=Derived(0, 3),
     )
 
-    (hit,) = run(services, S, {"query": "key"})["results"]
+    (hit,) = run_tool(services, S, {"query": "key"})["results"]
 
     assert (hit["authority"], hit["turn_from"], hit["turn"]) == ("inferred", 1, 2)
 
@@ -386,13 +386,13 @@ def test_a_changed_search_table_is_told_as_indexing_until_it_is_done(
 ) -> None:
     plug("lore", data='search = { text = "body" }')
     start()
-    run(services, S, {"query": "key"})
+    run_tool(services, S, {"query": "key"})
     put("lore/entries", "k", Scope("w", "s"), body="a door", name="The key")
 
     plug("lore", data='search = { text = "body", title = "name" }')
-    before = run(services, S, {"query": "key"})
+    before = run_tool(services, S, {"query": "key"})
     services.story.maintain()
-    after = run(services, S, {"query": "key"})
+    after = run_tool(services, S, {"query": "key"})
 
     assert before["indexing"] == ["lore/entries"]
     assert "indexing" not in after

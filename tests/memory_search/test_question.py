@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema
 import pytest
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.memory_search import Services
-from talekeeper.memory_search.tool import TOOL, run
+from talekeeper.memory_search import MEMORY_SEARCH, run_tool
+from talekeeper.services import Services
 from talekeeper.story import Address, Session
 
 Start = Callable[..., Session]
@@ -49,7 +49,7 @@ def test_a_bad_parameter_is_named(services: Services, start: Start, arguments: d
     start()
 
     with pytest.raises(ParameterError) as caught:
-        run(services, S, arguments)
+        run_tool(services, S, arguments)
 
     assert caught.value.field == field
 
@@ -66,16 +66,18 @@ def test_good_parameters_are_taken(services: Services, start: Start, tell: Tell,
     start()
     tell("you: the key")
 
-    answer = run(services, S, arguments)
+    answer = run_tool(services, S, arguments)
 
     assert len(answer["results"]) == 1
-    jsonschema.validate({name: value for name, value in arguments.items() if value is not None}, TOOL["parameters"])
+    jsonschema.validate(
+        {name: value for name, value in arguments.items() if value is not None}, MEMORY_SEARCH["parameters"]
+    )
 
 
 def test_the_tools_schema_is_a_schema_and_serialises() -> None:
-    jsonschema.Draft202012Validator.check_schema(TOOL["parameters"])
+    jsonschema.Draft202012Validator.check_schema(MEMORY_SEARCH["parameters"])
 
-    text = json.dumps(TOOL)
+    text = json.dumps(MEMORY_SEARCH)
 
     assert "Words are matched" in text
     assert "names" in text
@@ -83,19 +85,19 @@ def test_the_tools_schema_is_a_schema_and_serialises() -> None:
 
 def test_a_session_that_is_not_there_is_told(services: Services) -> None:
     with pytest.raises(NotFound, match="no session 's'"):
-        run(services, S, {"query": "key"})
+        run_tool(services, S, {"query": "key"})
 
 
 def test_nothing_found_says_what_to_try_and_never_pads(services: Services, start: Start, tell: Tell) -> None:
     start()
-    empty = run(services, S, {"query": "lighthouse"})
-    narrowed = run(services, S, {"query": "lighthouse", "sources": ["recall"]})
+    empty = run_tool(services, S, {"query": "lighthouse"})
+    narrowed = run_tool(services, S, {"query": "lighthouse", "sources": ["recall"]})
     tell("you: the key", "Narrator: the door")
 
-    answer = run(services, S, {"query": "lighthouse"})
-    wordless = run(services, S, {"query": "？……"})
-    bounded = run(services, S, {"query": "lighthouse", "turn_from": 1})
-    outside = run(services, S, {"query": "key", "turn_from": 7})
+    answer = run_tool(services, S, {"query": "lighthouse"})
+    wordless = run_tool(services, S, {"query": "？……"})
+    bounded = run_tool(services, S, {"query": "lighthouse", "turn_from": 1})
+    outside = run_tool(services, S, {"query": "key", "turn_from": 7})
 
     for each in (empty, narrowed, answer, wordless, bounded, outside):
         assert each["results"] == []

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import PluginError
-from talekeeper.memory_search import Services, run
+from talekeeper.memory_search import run_tool
 from talekeeper.plugin_context import run_command
 from talekeeper.plugins import Deadlines, State
+from talekeeper.services import Services
 from talekeeper.story import Address, Scope, Session
 
 Plug = Callable[..., None]
@@ -140,7 +141,7 @@ def test_a_hostile_plugin_ends_in_a_named_state_while_the_others_work(
     assert "Traceback" not in plugin.reason
     for name in ("good-one", "good-two"):
         assert run_command(services, S, f"{name}/do", {}) == 1
-    answer = run(services, S, {"query": "key"})
+    answer = run_tool(services, S, {"query": "key"})
     assert {hit["plugin"] for hit in answer["results"]} >= {"good-one"}
     assert ("bad" in str(answer["unavailable"])) is not hostile.searchable
     for name in ("good-one", "good-two", "bad"):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import ImportFileError, LimitReached, NotFound, PluginError, UserError
-from talekeeper.memory_search import Services
 from talekeeper.plugin_context import Imported, importers_for, run_importer
+from talekeeper.services import Services
 from talekeeper.story import Address, Scope, Session
 
 Plug = Callable[..., None]

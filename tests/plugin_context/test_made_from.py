@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from talekeeper.db import Tx
 from talekeeper.errors import NoModel, PluginError
-from talekeeper.memory_search import Services
 from talekeeper.models import BaseUrl, Models, Slot
 from talekeeper.plugin_context import run_command
+from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, ModelUse, Scope
 from talekeeper.testing import ScriptedServer, say
 

@@ -11,8 +11,8 @@ from talekeeper.errors import (
     PluginError,
     Skip,
 )
-from talekeeper.memory_search import Services
 from talekeeper.plugin_context import run_command
+from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Scope, Session
 
 Plug = Callable[..., None]

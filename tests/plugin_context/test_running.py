@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import NotFound, ParameterError, PluginError, Retry, Skip, UserError
-from talekeeper.memory_search import Services
 from talekeeper.plugin_context import run_command
 from talekeeper.plugins import Host, State
+from talekeeper.services import Services
 from talekeeper.story import Address, Session
 
 Plug = Callable[..., None]

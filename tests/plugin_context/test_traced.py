@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.memory_search import Services, run
+from talekeeper.memory_search import run_tool
 from talekeeper.plugin_context import run_command
+from talekeeper.services import Services
 from talekeeper.story import Address
 from talekeeper.trace import Event, Trace, read_events
 
@@ -74,6 +75,6 @@ def test_what_is_withheld_from_anybody_but_the_owner_is_traced(
     plug("diary", data='search = { text = "body", visibility = "owner" }')
     start(channel=channel)
 
-    run(traced, S, {"query": "key"})
+    run_tool(traced, S, {"query": "key"})
 
     assert [event.facts["what"] for event in denials()] == told

@@ -16,10 +16,10 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
-from talekeeper.memory_search import Services
 from talekeeper.models import NARRATOR, BaseUrl, Models, Slot, TimeLimits
 from talekeeper.plugins import Deadlines, Host
 from talekeeper.search import Index
+from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Message, Record, Scope, Story
 from talekeeper.testing import OneModel, Recorded, ScriptedNarrator, ScriptedServer, Step, say
 from talekeeper.turn import Narrator, Preset

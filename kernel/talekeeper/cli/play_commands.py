@@ -16,7 +16,7 @@ from talekeeper.cli.recall import dry_json, show_dry
 from talekeeper.cli.tree import place_in
 from talekeeper.cli.usage import show_usage, usage_rows
 from talekeeper.errors import ParameterError
-from talekeeper.memory_search import ask, read_question
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of
 from talekeeper.turn import decisions
 
@@ -175,7 +175,7 @@ def _memory(game: Game, _: str) -> None:
 
 
 def _search(game: Game, words: str) -> None:
-    answer = ask(game.home.services, game.address, read_question({"query": words}))
+    answer = search_memory(game.home.services, game.address, read_question({"query": words}))
     game.stage.tell("search", answer.as_json(), lambda: show_answer(answer, explain=False))
 
 

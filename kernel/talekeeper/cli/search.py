@@ -12,7 +12,7 @@ from talekeeper.cli.faults import misused
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
 from talekeeper.errors import ParameterError
-from talekeeper.memory_search import DEFAULT, MOST, SCOPES, Question, ask, read_question
+from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
 
 _TURN = click.IntRange(0)
 
@@ -21,12 +21,19 @@ _TURN = click.IntRange(0)
 @click.argument("query", nargs=-1, metavar="QUERY…")
 @click.option("-s", "--session", metavar="SESSION", help="Where to ask.  [default: the session used last]")
 @click.option("--wording", "wordings", multiple=True, metavar="TEXT", help="The same in other words; may be repeated.")
-@click.option("--scope", type=click.Choice(SCOPES), default="all", show_default=True, help="What was said, or data.")
+@click.option(
+    "--scope", type=click.Choice(SEARCH_SCOPES), default="all", show_default=True, help="What was said, or data."
+)
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Only recall, PLUGIN or PLUGIN/NAMESPACE.")
 @click.option("--from", "turn_from", type=_TURN, metavar="TURN", help="Nothing of an earlier turn.")
 @click.option("--to", "turn_to", type=_TURN, metavar="TURN", help="Nothing of a later turn.")
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, MOST), default=DEFAULT, show_default=True, help="How many results at most."
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="How many results at most.",
 )
 @click.option("--explain", is_flag=True, help="Show how each term made its part of the score, and what was left out.")
 @common
@@ -43,7 +50,7 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
     asked = _asked(" ".join(query), more)
     with options.open() as home:
         found = session_of(home, options, session)
-        answer = ask(home.services, found.address, asked, explain=explain)
+        answer = search_memory(home.services, found.address, asked, explain=explain)
     if options.as_json:
         screen.emit({"session": found.id, **answer.as_json()})
         return

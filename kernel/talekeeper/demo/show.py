@@ -8,7 +8,7 @@ from talekeeper.demo.stories import BundledStory, Question
 from talekeeper.errors import NotFound
 from talekeeper.exchange import Options, Source, import_file
 from talekeeper.home import Home
-from talekeeper.memory_search import ask, read_question
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.plugin_types import Answer, Hit
 from talekeeper.story import Address
 
@@ -61,7 +61,7 @@ def ask_all(home: Home, story: BundledStory, loaded: LoadedStory) -> list[AskedQ
 
 
 def _ask(home: Home, address: Address, asked: Question) -> AskedQuestion:
-    answer = ask(home.services, address, read_question({"query": asked.text, "limit": _LIMIT}), explain=True)
+    answer = search_memory(home.services, address, read_question({"query": asked.text, "limit": _LIMIT}), explain=True)
     messages = home.story.messages_by_id(address, [hit.id for hit in answer.results if not hit.plugin])
     refs = {name: message.ref for name, message in messages.items()}
     places = (place for place, hit in enumerate(answer.results, start=1) if _holds(asked, hit, refs.get(hit.id)))

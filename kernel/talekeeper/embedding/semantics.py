@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from talekeeper.db import ensure_outside_write
-from talekeeper.embedding.encoders import Encoder, Vector
-from talekeeper.embedding.outside import Outside
+from talekeeper.embedding.encoders import Encoder, Outside, Vector
 from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
 from talekeeper.models import Cancel
 from talekeeper.story import Address, Scope, Story, Unembedded

@@ -10,7 +10,7 @@ from talekeeper.errors import NoModel, NotFound
 from talekeeper.evaluate.corpus import RECORDS, refs_of, workspace_of
 from talekeeper.evaluate.sets import Question, QuestionSet
 from talekeeper.home import Home
-from talekeeper.memory_search import meaning, part_scopes
+from talekeeper.memory_search import part_scopes, query_meaning
 from talekeeper.search import Query, Source
 from talekeeper.story import Address, Scope
 
@@ -42,7 +42,7 @@ def _keys(
     parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
     if not parts:
         raise NotFound("the session has nothing to search", where=address.session)
-    found = meaning(home.services, tx, meant)
+    found = query_meaning(home.services, tx, meant)
     query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH, meaning=found)
     for hit in home.index.search(tx, query).hits:
         yield hit.key

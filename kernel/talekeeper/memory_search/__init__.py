@@ -1,28 +1,37 @@
-"""The tool memory-search: arguments → what may be searched → `Query` → `Ranking` → rows and snippets."""
+"""The tool memory-search: a session's messages and its plugins' declared data, ranked together.
+
+Arguments become a `Question`; the plugins that work in the session, and who asks, give the sources; the story gives the
+lineage; the index ranks; the answer is read in the same snapshot.
+"""
 
 from typing import TYPE_CHECKING
 
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.memory_search.arguments import DEFAULT, MOST, SCOPES, Question, read_question
+    from talekeeper.memory_search.search import query_meaning, read_embedded, run_tool, search_memory
     from talekeeper.memory_search.sources import part_scopes
-    from talekeeper.memory_search.services import Services
-    from talekeeper.memory_search.tool import TOOL, ask, by_meaning, meaning, run
+    from talekeeper.memory_search.tool import (
+        DEFAULT_LIMIT,
+        MAX_LIMIT,
+        MEMORY_SEARCH,
+        SEARCH_SCOPES,
+        Question,
+        read_question,
+    )
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
-    "DEFAULT",
-    "MOST",
-    "SCOPES",
-    "TOOL",
+    "DEFAULT_LIMIT",
+    "MAX_LIMIT",
+    "MEMORY_SEARCH",
+    "SEARCH_SCOPES",
     "Question",
-    "Services",
-    "ask",
-    "by_meaning",
-    "meaning",
     "part_scopes",
+    "query_meaning",
+    "read_embedded",
     "read_question",
-    "run",
+    "run_tool",
+    "search_memory",
 ]

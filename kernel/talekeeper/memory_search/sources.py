@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from talekeeper.db import Tx
 from talekeeper.identity import is_owner
 from talekeeper.manifest import Namespace, SearchTable, did_you_mean
-from talekeeper.memory_search.services import Services
 from talekeeper.plugins import Plugin, Roster, State
 from talekeeper.search import PartScope, Source
+from talekeeper.services import Services
 from talekeeper.story import ROOT, Address, Coordinate, Scope, Session, scope_of
 
 MESSAGES = "recall"

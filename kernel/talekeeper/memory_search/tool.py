@@ -1,29 +1,74 @@
-"""The tool memory-search: a session's messages and its plugins' declared data, ranked together.
-
-Arguments → `Question`; the plugins that work in the session, and who asks, give the sources; story gives the lineage;
-search ranks; the answer is read in the same snapshot.
-"""
+"""The tool memory-search as models are offered it: its name, description and parameters, and the check of a call."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
-from talekeeper.db import Tx
-from talekeeper.embedding import EmbeddedQuestion
-from talekeeper.memory_search.answer import SearchRequest, answer
-from talekeeper.memory_search.arguments import PARAMETERS, Question, read_question
-from talekeeper.memory_search.sources import Sources, part_scopes, resolve
-from talekeeper.memory_search.services import Services
-from talekeeper.plugin_types import Answer, freeze
-from talekeeper.search import Meaning, Query
-from talekeeper.story import Address, Coordinate
-from talekeeper.trace import Trace
+from talekeeper.errors import ParameterError
+from talekeeper.plugin_types import freeze
+from talekeeper.text import check_text
 
-T = TypeVar("T")
+MAX_TEXT = 1_000
+MAX_WORDINGS = 5
+MAX_SOURCES = 50
+MAX_LIMIT = 20
+DEFAULT_LIMIT = 5
+SEARCH_SCOPES = ("all", "recall", "archival")
+_KINDS = {
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+    "str": "text",
+    "dict": "an object",
+    "list": "a list",
+}
 
-TOOL: Mapping[str, Any] = freeze(
+PARAMETERS: Mapping[str, Any] = freeze(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_TEXT,
+                "description": "What you want to know, in the story's own words and language, with names.",
+            },
+            "wordings": {
+                "type": "array",
+                "maxItems": MAX_WORDINGS,
+                "items": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
+                "description": "The same question in other words: synonyms, other names, how it may have been said.",
+            },
+            "scope": {
+                "type": "string",
+                "enum": list(SEARCH_SCOPES),
+                "default": "all",
+                "description": "recall: what was said and what retells it; archival: facts, lore and other kept data.",
+            },
+            "sources": {
+                "type": "array",
+                "maxItems": MAX_SOURCES,
+                "items": {"type": "string", "minLength": 1, "maxLength": 200},
+                "description": 'Only these: "recall" for messages, "plugin" or "plugin/namespace" for data.',
+            },
+            "turn_from": {"type": "integer", "minimum": 0, "description": "Nothing of an earlier turn."},
+            "turn_to": {"type": "integer", "minimum": 0, "description": "Nothing of a later turn."},
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_LIMIT,
+                "default": DEFAULT_LIMIT,
+                "description": "How many results at most.",
+            },
+        },
+    }
+)
+
+
+MEMORY_SEARCH: Mapping[str, Any] = freeze(
     {
         "name": "memory-search",
         "description": (
@@ -37,96 +82,86 @@ TOOL: Mapping[str, Any] = freeze(
 )
 
 
-class Place(TypedDict):
-    """Where an event belongs."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked call; `texts` are the query and its other wordings, at least one of them."""
 
-    workspace: str
-    session: str
-    turn: int | None
-
-
-def run(
-    services: Services,
-    address: Address,
-    arguments: Mapping[str, Any],
-    *,
-    running_turn: int | None = None,
-    shown: Collection[str] = (),
-    explain: bool = False,
-) -> dict[str, Any]:
-    """One call of the tool, as JSON. Raises `ParameterError` naming the field, and `NotFound` for the session.
-
-    Messages of `running_turn` and later are never results; `shown` are ids of messages the prompt has already;
-    `explain` adds `why` to every result: how each term made its part of the score.
-    """
-    asked = read_question(arguments)
-    return ask(services, address, asked, running_turn=running_turn, shown=shown, explain=explain).as_json()
+    texts: tuple[str, ...]
+    scope: str = "all"
+    sources: tuple[str, ...] = ()
+    turn_from: int | None = None
+    turn_to: int | None = None
+    limit: int = DEFAULT_LIMIT
 
 
-def ask(
-    services: Services,
-    address: Address,
-    asked: Question,
-    *,
-    at: Coordinate | None = None,
-    running_turn: int | None = None,
-    shown: Collection[str] = (),
-    explain: bool = False,
-) -> Answer:
-    """The same for a checked question, whose `limit` may pass the tool's; `at` is the head when left out."""
-    services.host.ready(address)
-
-    def read(tx: Tx, meant: EmbeddedQuestion | None) -> tuple[Answer, Sources]:
-        session = services.story.session(address, tx=tx)
-        roster = services.host.roster(session=session, tx=tx)
-        sources = resolve(tx, session, roster, asked.scope, asked.sources)
-        query = Query(
-            texts=asked.texts,
-            parts=part_scopes(services, tx, address, sources.scopes(session), at),
-            sources=sources.for_query(),
-            turn_from=asked.turn_from,
-            turn_to=asked.turn_to,
-            before_turn=running_turn,
-            depth=asked.limit,
-            explain=explain,
-            meaning=meaning(services, tx, meant),
-        )
-        request = SearchRequest(services, tx, session, at, asked, sources, shown, meant, explain)
-        return answer(request, services.index.search(tx, query)), sources
-
-    started = time.monotonic()
-    found, sources = by_meaning(services, asked.texts, lambda meant: services.story.read(lambda tx: read(tx, meant)))
-    _report(services.trace, address, running_turn, found, sources, time.monotonic() - started)
-    return found
-
-
-def by_meaning(services: Services, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
-    """What `read` gives with what the texts mean, as far as there is something that embeds."""
-    return read(None) if services.semantics is None else services.semantics.answered(texts, read)
-
-
-def meaning(services: Services, tx: Tx, meant: EmbeddedQuestion | None) -> Meaning | None:
-    """What the index is asked by; None where nothing was embedded yet, or the question could not be."""
-    space = services.index.space(tx, meant.fingerprint) if meant is not None and meant.vectors else None
-    if space is None or meant is None:
-        return None
-    return Meaning(space, meant.vectors, None if meant.outside is None else meant.outside.read)
-
-
-def _report(
-    trace: Trace | None, address: Address, turn: int | None, found: Answer, sources: Sources, seconds: float
-) -> None:
-    if trace is None:
-        return
-    place: Place = {"workspace": address.workspace, "session": address.session, "turn": turn}
-    trace.event(
-        "memory.search",
-        **place,
-        searched=found.searched,
-        mode=found.mode,
-        results=len(found.results),
-        unavailable=len(found.unavailable),
-        seconds=round(seconds, 4),
+def read_question(arguments: Mapping[str, Any]) -> Question:
+    """Checks what a model, a plugin or a person gave; a parameter that is null counts as left out."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    for name in given:
+        if name not in PARAMETERS["properties"]:
+            raise ParameterError(
+                str(name), "there is no such parameter", cure=f"use {', '.join(PARAMETERS['properties'])}"
+            )
+    texts = [_text(given["query"], "query")] if "query" in given else []
+    texts += _texts(given.get("wordings", ()), "wordings", MAX_WORDINGS)
+    if not texts:
+        raise ParameterError("query", "neither query nor wordings is given", cure="say what you want to know")
+    asked = Question(
+        texts=tuple(dict.fromkeys(texts)),
+        scope=_scope(given.get("scope", "all")),
+        sources=tuple(dict.fromkeys(map(_source, _texts(given.get("sources", ()), "sources", MAX_SOURCES)))),
+        turn_from=_whole(given.get("turn_from"), "turn_from", 0),
+        turn_to=_whole(given.get("turn_to"), "turn_to", 0),
+        limit=_whole(given.get("limit"), "limit", 1, MAX_LIMIT) or DEFAULT_LIMIT,
     )
-    for namespace in sources.withheld:
-        trace.event("denied", **place, what=f"{namespace} is for the owner alone")
+    if asked.turn_from is not None and asked.turn_to is not None and asked.turn_from > asked.turn_to:
+        raise ParameterError("turn_to", f"it is {asked.turn_to}, before the first turn asked for, {asked.turn_from}")
+    return asked
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(field, f"it is text, not {_kind(value)}")
+    check_text(value, field)
+    if not value.strip():
+        raise ParameterError(field, "it is empty", cure="name people, places and things")
+    if len(value) > MAX_TEXT:
+        raise ParameterError(
+            field, f"it has {len(value):,} characters, at most {MAX_TEXT:,} are taken", cure="shorten it"
+        )
+    return value
+
+
+def _texts(value: object, field: str, most: int) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(field, f"it is a list of texts, not {_kind(value)}")
+    items = cast("Sequence[object]", value)
+    if len(items) > most:
+        raise ParameterError(field, f"it has {len(items)} entries, at most {most} are taken")
+    return [_text(item, field) for item in items]
+
+
+def _source(name: str) -> str:
+    """The name alone of what may be written as results are printed: `archival:plugin_data memory/cards`."""
+    return name.rsplit(maxsplit=1)[-1]
+
+
+def _scope(value: object) -> str:
+    if value not in SEARCH_SCOPES:
+        raise ParameterError("scope", f"it is one of {', '.join(SEARCH_SCOPES)}")
+    return str(value)
+
+
+def _whole(value: object, field: str, least: int, most: int = 2**31 - 1) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(field, f"it is a whole number, not {_kind(value)}")
+    if not least <= value <= most:
+        raise ParameterError(field, f"it lies between {least} and {most:,}, {value} does not")
+    return value
+
+
+def _kind(value: object) -> str:
+    name = type(value).__name__
+    return _KINDS.get(name, name)

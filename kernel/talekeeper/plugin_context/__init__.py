@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.plugin_context.bound import Bound, InJob, InTurn
-    from talekeeper.plugin_context.call_context import CallContext
-    from talekeeper.plugin_context.records import shown
+    from talekeeper.plugin_context.bound import Bound, InJob, InTurn, Lifetime
+    from talekeeper.plugin_context.calls import CallContext, result, run_command, working
     from talekeeper.plugin_context.importers import Imported, import_lore, importers_aside, importers_for, run_importer
-    from talekeeper.plugin_context.job_view import CallJob
-    from talekeeper.plugin_context.lifetime import Lifetime
     from talekeeper.plugin_context.models import priced
     from talekeeper.plugin_context.pending import Pending
-    from talekeeper.plugin_context.reading import message_view, session_view
-    from talekeeper.plugin_context.calls import result, run_command, working
+    from talekeeper.plugin_context.reading import CallJob, message_view, session_view
+    from talekeeper.plugin_context.records import shown
 else:
     __getattr__ = lazy_face(__name__)
 

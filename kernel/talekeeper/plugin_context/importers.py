@@ -24,13 +24,12 @@ from talekeeper.errors import (
 )
 from talekeeper.exchange import opened
 from talekeeper.manifest import Namespace, matches
-from talekeeper.memory_search import Services
 from talekeeper.plugin_context.bound import Bound
-from talekeeper.plugin_context.call_context import CallContext
+from talekeeper.plugin_context.calls import CallContext, bind, working
 from talekeeper.plugin_context.records import VALUE_BYTES
-from talekeeper.plugin_context.calls import bind, working
 from talekeeper.plugin_types import Importer, Record, thaw
 from talekeeper.plugins import Call, Plugin
+from talekeeper.services import Services
 from talekeeper.story import Address, check_name, check_value
 
 _AT_ONCE = 50

@@ -10,8 +10,8 @@ from talekeeper.db import Tx
 from talekeeper.embedding import EmbeddedQuestion
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace
-from talekeeper.memory_search import ask, by_meaning, meaning, part_scopes, read_question
-from talekeeper.plugin_context.bound import Bound
+from talekeeper.memory_search import part_scopes, query_meaning, read_embedded, read_question, search_memory
+from talekeeper.plugin_context.bound import Bound, InJob
 from talekeeper.plugin_types import Answer, Holding, MessageView, Scope, ScoredRecord, SessionView, freeze
 from talekeeper.search import Query, RankedText, Source, rank_texts, snippet, terms
 from talekeeper.story import Coordinate, Message, Session, Story
@@ -118,7 +118,9 @@ class StorySearch:
         }
         # As in `score`.
         with self._bound.life.asking():
-            return ask(self._bound.services, self._bound.session.address, read_question(given), at=self._bound.at)
+            return search_memory(
+                self._bound.services, self._bound.session.address, read_question(given), at=self._bound.at
+            )
 
     def score(
         self, namespace: str, queries: Sequence[tuple[str, float]], *, limit: int | None = None
@@ -133,7 +135,7 @@ class StorySearch:
         services, texts = self._bound.services, [text for text, _ in queries]
         # What embeds or keeps vectors may be slow, and its time is not the plugin's.
         with self._bound.life.asking():
-            scored = by_meaning(
+            scored = read_embedded(
                 services,
                 texts,
                 lambda meant: services.story.read(lambda tx: self._score(tx, found, queries, meant, depth)),
@@ -169,7 +171,7 @@ class StorySearch:
             depth=depth,
             neighbours=False,
             backs_off=False,  # what a plugin is told shares a term shares one of the text's own
-            meaning=meaning(bound.services, tx, meant),
+            meaning=query_meaning(bound.services, tx, meant),
         )
 
     def _score(
@@ -215,3 +217,73 @@ def message_view(message: Message) -> MessageView:
         time=message.time,
         origin=message.origin,
     )
+
+
+class CallJob:
+    """Reads the story as it stands at the job's own end; hidden messages are left out."""
+
+    def __init__(self, bound: Bound, seat: InJob) -> None:
+        self._bound = bound
+        self._seat = seat
+        self._job = seat.job
+
+    @property
+    def kind(self) -> str:
+        """The id in the manifest."""
+        return self._job.kind
+
+    @property
+    def turn(self) -> int:
+        """The turn that caused it."""
+        return self._seat.turn
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """The last message of its range."""
+        return self._job.coordinate
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The depths of its messages, first and last."""
+        return self._job.start, self._job.end
+
+    @property
+    def attempt(self) -> int:
+        """Counted from 1."""
+        return self._job.attempts
+
+    @property
+    def reason(self) -> str:
+        """Why it runs again."""
+        return self._job.reason
+
+    @property
+    def superseded(self) -> bool:
+        """Whether a later job of its kind has succeeded."""
+        self._bound.life.check()
+        return self._bound.services.story.jobs.superseded(self._bound.session.address, self._job)
+
+    def messages(self) -> tuple[MessageView, ...]:
+        """The story messages of its range."""
+        self._bound.life.check()
+        start, end = self.range
+        found = self._bound.services.story.story_messages(
+            self._bound.session.address, start, end, at=self.coordinate, hidden=False
+        )
+        return tuple(map(message_view, found))
+
+    def uncovered(self, limit: int = 100) -> tuple[MessageView, ...]:
+        """The first stretch no succeeded job of its kind covers."""
+        return self._left(limit, own=False)
+
+    def unsettled(self, limit: int = 100) -> tuple[MessageView, ...]:
+        """The first stretch no succeeded job of this lineage covers."""
+        return self._left(limit, own=True)
+
+    def _left(self, limit: int, *, own: bool) -> tuple[MessageView, ...]:
+        self._bound.life.check()
+        job, address = self._job, self._bound.session.address
+        found = self._bound.services.story.jobs.uncovered(
+            address, job.plugin, job.kind, at=job.coordinate, limit=limit, hidden=False, own=own
+        )
+        return tuple(map(message_view, found))

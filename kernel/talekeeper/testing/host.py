@@ -16,13 +16,14 @@ from talekeeper.embedding import Semantics, open_encoder
 from talekeeper.errors import InputError, ManifestError, NotFound, ParameterError, PluginError
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace, installed
-from talekeeper.memory_search import Services, ask, read_question
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, Provided
 from talekeeper.plugin_context import Imported, import_lore, message_view, run_command, session_view, shown
 from talekeeper.plugin_types import Answer, Json, MessageView, Record, SessionView
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Providers, Switches
 from talekeeper.search import Index
+from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Job, Story, scope_of
 from talekeeper.testing.narrators import OneModel, ScriptedNarrator
 from talekeeper.testing.openai_server import Script
@@ -208,7 +209,7 @@ class Host:
 
     def search(self, query: str, **more: Json) -> Answer:
         """Asks as the narrator's tool memory-search does; `more` are the tool's other arguments."""
-        return ask(self._services, self._here(), read_question({"query": query, **more}))
+        return search_memory(self._services, self._here(), read_question({"query": query, **more}))
 
     def embed_with(self, provider: str, model: str = "", *, store: str = "") -> int:
         """Finds by meaning, too, from now on, with a plugin's provider `plugin/name`.

@@ -9,13 +9,10 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.turn.frame import clean
-    from talekeeper.turn.jobs import JobRunner
+    from talekeeper.turn.jobs import JobRunner, untold_turns
     from talekeeper.turn.narrator import Narrator
-    from talekeeper.turn.presets import Preset, all_presets, preset
-    from talekeeper.turn.results import Approval, Decided, Dry, ToolDone, TurnResult
-    from talekeeper.turn.untold import untold_turns
-    from talekeeper.turn.voice import session_voice
-    from talekeeper.turn.why import decisions
+    from talekeeper.turn.presets import Preset, all_presets, preset, session_voice
+    from talekeeper.turn.turn_context import Approval, Decided, Dry, ToolDone, TurnResult, decisions
     from talekeeper.turn.worker import Worker
 else:
     __getattr__ = lazy_face(__name__)

@@ -5,11 +5,15 @@ Any process may run them. Nothing here waits for a time to come: what is not due
 
 from __future__ import annotations
 
+import inspect
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from talekeeper.db import Lease, Leases, Tx
 from talekeeper.embedding import AFTER_A_TURN
@@ -28,14 +32,14 @@ from talekeeper.errors import (
     StoreError,
     TalekeeperError,
 )
-from talekeeper.memory_search import Services
 from talekeeper.models import Cancel, ModelSource
-from talekeeper.plugin_context import working
-from talekeeper.plugin_types import JobResult
-from talekeeper.story import ROOT, Address, Job, Message, Session, Unrecorded
+from talekeeper.plugin_context import Bound, CallContext, CallJob, InJob, Lifetime, working
+from talekeeper.plugin_types import Job as JobFunction
+from talekeeper.plugin_types import JobResult, thaw
+from talekeeper.plugins import Call, Plugin
+from talekeeper.services import Services
+from talekeeper.story import PUT_ASIDE, ROOT, Address, Coordinate, Job, JobState, Message, Session, Unrecorded
 from talekeeper.trace import Trace
-from talekeeper.turn.job_call import PluginAway, call_job, kinds
-from talekeeper.turn.untold import untold
 
 WAIT = 3600.0
 """Seconds until a job that lacks a model or its plugin is looked at again.
@@ -293,3 +297,143 @@ def _seconds(after: object) -> float | None:
     if not isinstance(after, int | float) or not math.isfinite(after):
         return None
     return min(max(float(after), 0.0), _LONGEST)
+
+
+class PluginAway(Exception):
+    """The job's plugin cannot be called now; its text says why. Nothing is wrong with the job."""
+
+
+def call_job(services: Services, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> JobResult:
+    """What the function gives, checked.
+
+    Raises `PluginAway`, `Skip` for a job that its plugin does not declare any more, and what the guard does.
+    """
+    services.host.ready(address)
+    session = services.story.session(address)
+    plugin = _plugin(services, session, job)
+    function: JobFunction = services.host.functions(plugin)["jobs", job.kind]
+    at_end = services.story.message_at(address, job.coordinate)
+    seat = InJob(job, 0 if at_end is None else at_end.turn, lease)
+    life = Lifetime(plugin.id, cancel=cancel)
+    bound = Bound(services, plugin.declared, session, life, at=job.coordinate, job=seat)
+    context = CallContext(bound, plugin)
+    call = Call(plugin.id, f"job {job.kind}", services.host.guard.deadlines.job, away=life.away)
+    result: JobResult = services.host.guard.call(
+        call, lambda: _result(plugin.id, function, context, CallJob(bound, seat)), context
+    )
+    return result
+
+
+def kinds(plugin: Plugin, *on: str) -> list[str]:
+    """The jobs a plugin declares to be started so, in the order of its manifest."""
+    return [str(entry["id"]) for entry in plugin.declared.contributes.get("jobs", ()) if not on or entry["on"] in on]
+
+
+def _plugin(services: Services, session: Session, job: Job) -> Plugin:
+    plugin = services.host.roster(session=session).by_id.get(job.plugin)
+    if plugin is None:
+        raise PluginAway(f"plugin {job.plugin!r} is not installed")
+    if not plugin.works or plugin.suspended:
+        raise PluginAway(f"plugin {plugin.id!r} is {plugin.state}: {plugin.reason}")
+    if job.kind not in kinds(plugin):
+        raise Skip(f"plugin {plugin.id!r} does not declare this job any more")
+    return plugin
+
+
+def _result(plugin: str, function: JobFunction, context: CallContext, view: CallJob) -> Any:
+    # The guard awaits what a coroutine function gives, and then has the result.
+    value = function(context, view)
+    depth = view.coordinate.depth
+    return _later(plugin, value, depth) if inspect.isawaitable(value) else _checked(plugin, value, depth)
+
+
+async def _later(plugin: str, value: Awaitable[JobResult], depth: int) -> JobResult:
+    return _checked(plugin, await value, depth)
+
+
+def _checked(plugin: str, given: object, depth: int) -> JobResult:
+    """The result in kinds of its own; raises `PluginError` for what is none of a job that ends at `depth`."""
+    if not isinstance(given, JobResult):
+        what = f"it gives back {type(given).__name__}, where a JobResult is expected"
+        raise PluginError(what, where=plugin, plugin=plugin)
+    covered: object = given.covered
+    match covered:
+        case None:
+            kept = None
+        case (int() as first, int() as last) if 0 <= first <= last <= depth:
+            kept = first, last
+        case _:
+            what = f"it says it covers {covered!r}, which is no range up to depth {depth}"
+            raise PluginError(what, where=plugin, plugin=plugin)
+    try:
+        details: dict[str, Any] = thaw(dict(given.details))
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"the details it gives are refused: {error}", where=plugin, plugin=plugin) from error
+    return JobResult(bool(given.did_work), kept, str(given.skipped), details)
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A job that a turn would have started: of which kind, on which messages."""
+
+    plugin: str
+    kind: str
+    end: Coordinate
+    start: int
+
+
+def untold(services: Services, address: Address, only: str = "") -> list[Untold]:
+    """Every such job on the head's lineage, turn by turn, for all kinds or for the one called `plugin/job`.
+
+    A turn counts once it is answered; text before the first player message belongs to none.
+    """
+    services.host.ready(address)
+    return services.story.read(lambda tx: _untold(services, address, only, tx))
+
+
+def untold_turns(services: Services, address: Address) -> int:
+    """How many turns on the head's lineage have a job that was not noted; loads and changes nothing."""
+    found = services.story.read(lambda tx: _untold(services, address, "", tx))
+    return len({each.end for each in found})
+
+
+def _untold(services: Services, address: Address, only: str, tx: Tx) -> list[Untold]:
+    session = services.story.session(address, tx=tx)
+    wanted = [
+        (plugin.id, kind)
+        for plugin in services.host.roster(session=session, tx=tx).working
+        for kind in kinds(plugin, "turn-committed")
+        if only in {"", f"{plugin.id}/{kind}"}
+    ]
+    if not wanted:
+        return []
+    turns = list(_turns(services.story.outline(address, tx=tx)))
+    noted = {each: _noted(services, address, *each, tx=tx) for each in wanted}
+    return [
+        Untold(*each, end, start)
+        for start, end in turns
+        for each in wanted
+        if not noted[each].issuperset(range(start, end.depth + 1))
+    ]
+
+
+def _turns(outline: Sequence[tuple[int, str, Coordinate]]) -> Iterator[tuple[int, Coordinate]]:
+    """First depth and end of every answered turn."""
+    for turn, group in groupby(outline, key=itemgetter(0)):
+        told = list(group)
+        if turn > 0 and any(role == "narrator" for _, role, _ in told):
+            yield told[0][2].depth, told[-1][2]
+
+
+def _noted(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
+    """Depths of the head's lineage that a job of the kind covers, or was noted for and not put aside."""
+    jobs, reach = services.story.jobs, services.story.lineage(address, tx=tx)
+    found = [
+        (job.start, job.end)
+        for job in jobs.all(address, tx=tx)
+        if (job.plugin, job.kind) == (plugin, kind)
+        and job.end <= reach.get(job.coordinate.branch, -2)
+        and (job.state, job.reason) != (JobState.SKIPPED, PUT_ASIDE)
+    ]
+    found += jobs.covered(address, plugin, kind, tx=tx)
+    return {depth for start, end in found for depth in range(start, end + 1)}

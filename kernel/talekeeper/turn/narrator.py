@@ -12,24 +12,20 @@ from dataclasses import replace
 
 from talekeeper.db import Lease, Leases
 from talekeeper.errors import Busy, Cancelled, NoModel, ParameterError, StoreError, TalekeeperError
-from talekeeper.memory_search import Services
 from talekeeper.models import Cancel, ChatModel, ModelSource, Slot
 from talekeeper.plugin_context import Pending
+from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Session
 from talekeeper.text import estimate_tokens
 from talekeeper.trace import Trace
 from talekeeper.turn import limits
-from talekeeper.turn.accepting import Accepted, accept, anew, asked
-from talekeeper.turn.actions import Actions
-from talekeeper.turn.commit import Enqueue, NarratedTurn, commit, written
+from talekeeper.turn.commit import Accepted, Enqueue, NarratedTurn, accept, anew, asked, commit, written
 from talekeeper.turn.jobs import JobRunner
-from talekeeper.turn.presets import Preset
+from talekeeper.turn.presets import Preset, session_voice
 from talekeeper.turn.prompt import Prompt, assemble
-from talekeeper.turn.results import Dry, TurnResult
-from talekeeper.turn.turn_context import Scene
-from talekeeper.turn.tool_loop import OnText, ToolLoop
+from talekeeper.turn.tool_loop import Actions, OnText, ToolLoop
 from talekeeper.turn.tools import Approve, Toolbox, offers
-from talekeeper.turn.voice import session_voice
+from talekeeper.turn.turn_context import Dry, Scene, TurnResult
 
 PresetOf = Callable[[Session], Preset]
 

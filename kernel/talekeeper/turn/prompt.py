@@ -10,18 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from talekeeper.db import Tx
 from talekeeper.errors import ContextOverflow
 from talekeeper.models import ChatMessage
 from talekeeper.plugin_context import Pending
-from talekeeper.text import estimate_tokens, token_quarters
-from talekeeper.turn.chat import chat
-from talekeeper.turn.filling import Filled, decided, fill, uses
-from talekeeper.turn.frame import Room
-from talekeeper.turn.history import History, cost, history
+from talekeeper.story import Address, Coordinate, Message, Story
+from talekeeper.text import cut_graphemes, estimate_tokens, token_quarters
+from talekeeper.turn.frame import Room, clean
 from talekeeper.turn.limits import MESSAGE_TOKENS, SEGMENTS_SHARE
-from talekeeper.turn.results import Decided
-from talekeeper.turn.turn_context import Scene
-from talekeeper.turn.segments import Segment, ask, segments
+from talekeeper.turn.segments import Filled, Segment, ask, decided, fill, segments, uses
+from talekeeper.turn.turn_context import Decided, Scene
 
 _DENSE = ("zh", "ja", "ko")
 _PER_TOKEN = 4
@@ -161,3 +159,145 @@ def _too_long(scene: Scene, told: History, budget: int, share: float) -> Context
         cure="shorten it (edit or undo), or set the slot's context to what the model has",
         slot=scene.slot_name,
     )
+
+
+_FIRST_PAGE = 32
+_SHOWN = frozenset({"player", "narrator"})
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The messages shown, oldest first. `since` is the first turn shown whole, 0 when nothing is left out."""
+
+    messages: tuple[Message, ...]
+    since: int
+    tokens: int
+
+
+def cost(message: Message) -> int:
+    """Tokens a message takes, as estimated; the speaker's name may be shown with it."""
+    name = f"{message.speaker}: " if message.speaker else ""
+    return estimate_tokens(name + message.text) + MESSAGE_TOKENS
+
+
+def history(story: Story, address: Address, at: Coordinate, room: int) -> History:
+    """Player's and narrator's messages up to `at`, newest first while `room` tokens last; the newest in any case.
+
+    Hidden, blank and deleted messages are not there. Reads at most twice as many as it shows.
+    """
+    return story.read(lambda tx: _newest(story, address, at, room, tx))
+
+
+def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -> History:
+    shown: list[Message] = []  # newest first
+    used, last, count = 0, at.depth, _FIRST_PAGE
+    while last >= 0:
+        first = max(0, last - count + 1)
+        page = story.messages(address, depths=(first, last), at=at, hidden=False, tx=tx)
+        for message in reversed(page):
+            if message.role not in _SHOWN or not message.text.strip():
+                continue
+            needed = cost(message)
+            if shown and used + needed > room:
+                return History(tuple(reversed(shown)), _since(shown[-1], message), used)
+            shown.append(message)
+            used += needed
+        last, count = first - 1, count * 2
+    return History(tuple(reversed(shown)), 0, used)
+
+
+def _since(oldest: Message, left_out: Message) -> int:
+    return oldest.turn + 1 if left_out.turn == oldest.turn else oldest.turn
+
+
+_APART = "\n\n"
+_LONGEST_NAME = 80  # characters
+_NO_TAGS = str.maketrans("<>", "‹›")
+
+
+def chat(
+    system: str, told: Sequence[Message], after: Sequence[str], words: Wording, *, go_on: bool
+) -> list[ChatMessage]:
+    """The prompt. `after` stands before the player's last words, or with `go_on` before the request to continue."""
+    several = {role for role in ("player", "narrator") if len(_speakers(told, role)) > 1}
+    said: list[tuple[str, list[str]]] = []
+    for message in told:
+        role = "user" if message.role == "player" else "assistant"
+        name = f"{_name(message)}: " if message.role in several and _name(message) else ""
+        if not said or said[-1][0] != role:
+            said.append((role, []))
+        said[-1][1].append(name + message.text)
+    if go_on:
+        said.append(("user", [words.go_on]))
+    if said and said[0][0] == "assistant":
+        said.insert(0, ("user", [words.opening]))
+    if said:
+        texts = said[-1][1]
+        # Behind what the player said before in the same breath, in front of what is to be answered.
+        texts[-1:] = [*after, texts[-1]]
+    messages = [ChatMessage("user" if role == "user" else "assistant", _APART.join(texts)) for role, texts in said]
+    return [ChatMessage("system", system), *messages] if system else messages
+
+
+def _name(message: Message) -> str:
+    """A speaker as it stands before a text: files name speakers, and a name is no place for lines or tags.
+
+    Empty where nobody speaks, or nobody whose name can be seen.
+    """
+    return cut_graphemes(clean(message.speaker).translate(_NO_TAGS), _LONGEST_NAME).strip()
+
+
+def _speakers(told: Sequence[Message], role: str) -> set[str]:
+    return {_name(message) for message in told if message.role == role} - {""}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """`system` is the prompt of a session without a preset; the others stand where their names say."""
+
+    system: str
+    persona: str
+    note: str
+    opening: str
+    go_on: str
+    actions: str
+
+
+_ENGLISH = Wording(
+    system=(
+        "You are the narrator of an ongoing story told together with the player. Continue it from the player's last "
+        "message: describe what happens, give the other characters their own voices and aims, and stop where the "
+        "player would act. Never speak, decide or act for the player's character. Keep to what has been told; when you "
+        "are not sure of a name, a place or an earlier event, look it up with memory-search before you write. Answer "
+        "with the story alone, without comments on it."
+    ),
+    persona="The player's character: ",
+    note="Author's note: ",
+    opening="(The story so far follows.)",
+    go_on="(Continue the story.)",
+    actions=(
+        'Answer with one JSON object. To tell the story on: {"action": "narrate", "text": …}. To use one of the '
+        'tools below first: {"action": its name, "arguments": {…}}; you are then told what it gave and asked again. '
+        "The tools, with the JSON Schema of their arguments:"
+    ),
+)
+_CHINESE = Wording(
+    system=(
+        "你是叙述者，与玩家一起讲述一个正在进行的故事。从玩家的最后一条消息接着写：描写发生的事，让其他人物有自己的声音和目的，"
+        "在轮到玩家行动的地方停下。绝不要替玩家的人物说话、做决定或行动。要与已经讲过的内容保持一致；对人名、地点或先前的事情没有把握时，"
+        "先用 memory-search 查找再写。只写故事本身，不加评论。"
+    ),
+    persona="玩家的人物：",
+    note="作者提示：",
+    opening="（以下是迄今为止的故事。）",
+    go_on="（请继续讲故事。）",
+    actions=(
+        '请用一个 JSON 对象回答。继续讲故事：{"action": "narrate", "text": …}。若要先使用下面的工具：'
+        '{"action": 工具名, "arguments": {…}}；随后会告诉你结果并再次询问。工具及其参数的 JSON Schema：'
+    ),
+)
+
+
+def wording(locale: str) -> Wording:
+    """The words for a session's locale, such as `zh-CN`."""
+    return _CHINESE if locale.lower().startswith("zh") else _ENGLISH

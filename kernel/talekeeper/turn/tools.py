@@ -12,7 +12,7 @@ from typing import Any
 
 from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, PermissionDenied, TalekeeperError
 from talekeeper.manifest import schema_fault
-from talekeeper.memory_search import TOOL, ask, read_question
+from talekeeper.memory_search import MEMORY_SEARCH, read_question, search_memory
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
 from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending, result
 from talekeeper.plugin_types import freeze
@@ -20,8 +20,7 @@ from talekeeper.plugins import Call, Plugin
 from talekeeper.turn import limits
 from talekeeper.turn.frame import cleaned, escaped
 from talekeeper.turn.prompt import Prompt
-from talekeeper.turn.results import Approval, ToolDone
-from talekeeper.turn.turn_context import Scene
+from talekeeper.turn.turn_context import Approval, Scene, ToolDone
 
 Approve = Callable[[Approval], bool]
 
@@ -39,7 +38,7 @@ class Offer:
 
 def offers(scene: Scene) -> dict[str, Offer]:
     """Every tool by its name; names are unique, which the host sees to."""
-    own = TOOL
+    own = MEMORY_SEARCH
     found = [Offer(ToolOffer(str(own["name"]), str(own["description"]), own["parameters"]))]
     for plugin in scene.roster.working:
         for tool in plugin.declared.contributes.get("tools", ()):
@@ -114,7 +113,7 @@ class Toolbox:
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         scene = self.scene
-        found = ask(
+        found = search_memory(
             scene.services,
             scene.address,
             read_question(arguments),

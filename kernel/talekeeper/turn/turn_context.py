@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from talekeeper.errors import Cancelled
-from talekeeper.memory_search import Services
-from talekeeper.models import Cancel, Slot
+from talekeeper.errors import Cancelled, NotFound
+from talekeeper.models import Cancel, Slot, Usage
 from talekeeper.plugin_context import message_view
 from talekeeper.plugin_types import TurnView
 from talekeeper.plugins import Roster
-from talekeeper.story import Address, Coordinate, Message, Session
+from talekeeper.services import Services
+from talekeeper.story import Address, Coordinate, Decision, Job, Message, Session, Story
 from talekeeper.trace import Trace
 from talekeeper.turn import limits
-from talekeeper.turn.presets import Preset
-from talekeeper.turn.voice import Voice
-from talekeeper.turn.wording import Wording, wording
+from talekeeper.turn.presets import Preset, Voice
+from talekeeper.turn.prompt import Wording, wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +82,93 @@ class Scene:
             self.trace.event(
                 kind, workspace=session.workspace, session=session.id, turn=self.number, body=body, **facts
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A call that acts outside the story, wanted in a turn that holds text nobody here has written: may it be made?
+
+    `arguments` have been checked against the tool's schema; `because` says in words where such text came from.
+    """
+
+    plugin: str
+    tool: str
+    description: str
+    arguments: Mapping[str, Any]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDone:
+    """One tool call of a turn. `fault` is what the model was told instead of a result, empty when there was one."""
+
+    tool: str
+    plugin: str
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """A committed turn: its messages, the narration last, and what came of it.
+
+    `usage` sums what the endpoint counted, None when it counted nothing. `decisions` are ids for `why`.
+    """
+
+    messages: tuple[Message, ...]
+    usage: Usage | None = None
+    calls: tuple[ToolDone, ...] = ()
+    decisions: tuple[str, ...] = ()
+    jobs: tuple[Job, ...] = ()
+
+    @property
+    def narration(self) -> Message:
+        """What the narrator has said."""
+        return self.messages[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """How one segment was filled, as the decision record keeps it; `text` is what the prompt shows of it.
+
+    With an empty `plugin` it is the kernel's own decision: how much of the history was shown.
+    """
+
+    plugin: str
+    segment: str
+    document: Mapping[str, Any]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dry:
+    """What a turn would show its narrator; nothing was written and nothing counted.
+
+    `history_from` is the first turn that the prompt would show whole.
+    """
+
+    turn: int
+    history_from: int
+    decided: tuple[Decided, ...]
+
+
+def decisions(story: Story, address: Address, turn: int, *, decision: str = "", every: bool = False) -> list[Decision]:
+    """The decision records of a turn as told on the head's lineage, or with `every` on all branches.
+
+    `decision` picks the one with this id. Raises `NotFound` for a turn without any.
+    """
+
+    def on_lineage(place: Coordinate) -> bool:
+        return story.on_lineage(address, place)
+
+    found = [one for one in story.turn_log.decisions(address, turn) if every or on_lineage(one.coordinate)]
+    if decision:
+        found = [one for one in found if one.id == decision]
+    if not found:
+        what = f"decision {decision!r} of turn {turn}" if decision else f"record of a prompt of turn {turn}"
+        raise NotFound(f"there is no {what}", where=address.session, cure="name a turn that a model has narrated")
+    return sorted(found, key=_place)
+
+
+def _place(decision: Decision) -> tuple[str, int, str, str]:
+    """The takes in the order they were told, in each the kernel's own decision first."""
+    return decision.created, decision.coordinate.branch, decision.plugin, decision.segment

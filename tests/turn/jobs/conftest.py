@@ -15,10 +15,10 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
-from talekeeper.memory_search import Services
 from talekeeper.models import NO_MODELS, BaseUrl, Models, Slot
 from talekeeper.plugins import Deadlines, Host, Switches
 from talekeeper.search import Index
+from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Job, Message, Scope, Story
 from talekeeper.testing import ScriptedServer
 from talekeeper.trace import Trace

@@ -13,10 +13,10 @@ from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Leases
 from talekeeper.errors import Busy
 from talekeeper.ids import SortableIds
-from talekeeper.memory_search import Services
 from talekeeper.models import NO_MODELS
 from talekeeper.plugins import Host
 from talekeeper.search import Index
+from talekeeper.services import Services
 from talekeeper.story import Address, Story
 from talekeeper.turn.jobs import JobRunner
 
