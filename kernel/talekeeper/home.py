@@ -149,9 +149,9 @@ class Home:
         # Looking at the plugins is what enables the bundled ones in a new home.
         self.host.roster(workspace)
         if preset:
-            from talekeeper.turn import preset as read  # noqa: PLC0415 - most commands know no preset
+            from talekeeper.turn import read_preset  # noqa: PLC0415 - most commands know no preset
 
-            named = read(self.folder, workspace, preset).plugins
+            named = read_preset(self.folder, workspace, preset).plugins
             if named is not None:
                 return tuple(sorted({self.host.plugin(name).id for name in named}))
         return self.host.enabled(workspace)
@@ -199,9 +199,9 @@ class Home:
 
     def preset_of(self, session: Session) -> Preset:
         """The preset a session has; raises `NotFound`, or `InputError` naming file and key."""
-        from talekeeper.turn import preset  # noqa: PLC0415 - as above
+        from talekeeper.turn import read_preset  # noqa: PLC0415 - as above
 
-        return preset(self.folder, session.workspace, session.preset)
+        return read_preset(self.folder, session.workspace, session.preset)
 
     def _masked(self, text: str) -> str:
         # No key has been anywhere before the models were opened.

@@ -9,7 +9,7 @@ from typing import Any
 from talekeeper.errors import TalekeeperError
 from talekeeper.home import Home
 from talekeeper.story import Address, Decision, Job
-from talekeeper.turn import JobRunner, Narrator, TurnResult, decisions
+from talekeeper.turn import JobRunner, Narrator, TurnResult, turn_decisions
 
 from verify.recording import Recording
 from verify.scripted import Teller, player_says
@@ -93,7 +93,7 @@ class Play:
         try:
             turn.result = tell()
             told = turn.result.narration
-            turn.decided = decisions(self.home.story, self.address, told.turn)
+            turn.decided = turn_decisions(self.home.story, self.address, told.turn)
             turn.jobs = self.runner.run(self.address)
         except TalekeeperError as fault:
             turn.fault = str(fault)

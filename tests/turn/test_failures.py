@@ -16,7 +16,7 @@ from talekeeper.errors import (
 from talekeeper.plugin_context import Pending
 from talekeeper.story import Draft, Story, TurnLog
 from talekeeper.testing import ScriptedServer, Step, call_tool, fail, overflow, raw, say, stop_short
-from talekeeper.turn import decisions, narrator, segments, tool_loop
+from talekeeper.turn import narrator, segments, tool_loop, turn_decisions
 from talekeeper.turn.jobs import JobRunner
 
 Stage = Any
@@ -72,7 +72,7 @@ def test_a_segment_that_fails_is_left_out_and_why_says_so(whole: Stage, monkeypa
     whole.narrator([say("x")]).turn(whole.address, "Go.")
 
     assert "cracked" not in str(whole.prompt())
-    (_, recall) = decisions(whole.story, whole.address, 1)
+    (_, recall) = turn_decisions(whole.story, whole.address, 1)
     assert recall.document["fault"] == "planted"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.testing import call_tool, say
-from talekeeper.turn import decisions
+from talekeeper.turn import turn_decisions
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""
@@ -154,7 +154,7 @@ def test_a_batch_that_no_longer_fits_at_the_commit_is_left_out_and_said_so(keepi
     keeping.narrator(meanwhile).turn(keeping.address, "Go.")
 
     assert keeping.told()[-1] == "Done."
-    own = decisions(keeping.story, keeping.address, 2)[0]
+    own = turn_decisions(keeping.story, keeping.address, 2)[0]
     (fault,) = own.document["faults"]
     assert fault.startswith("a batch of memo was left out: memo/facts: ")
 

@@ -8,7 +8,7 @@ import pytest
 from talekeeper.errors import InputError, NotFound
 from talekeeper.home import Home
 from talekeeper.models import NARRATOR
-from talekeeper.turn import Preset, all_presets, preset
+from talekeeper.turn import Preset, preset_names, read_preset
 
 WHOLE = """
 system = "You are terse."
@@ -33,14 +33,14 @@ def test_a_preset_is_read_whole(tmp_path: Path) -> None:
     write(tmp_path, "noir", WHOLE)
 
     sampling = {"temperature": 0.5, "stop": ["###"]}
-    assert preset(tmp_path, "w", "noir") == Preset("noir", "You are terse.", "big", 80, sampling, ("memory",))
+    assert read_preset(tmp_path, "w", "noir") == Preset("noir", "You are terse.", "big", 80, sampling, ("memory",))
 
 
 def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     write(tmp_path, "bare", "")
 
-    assert preset(tmp_path, "w", "bare") == Preset("bare", "", NARRATOR, 0, {}, None)
-    assert preset(tmp_path, "w", "") == Preset()
+    assert read_preset(tmp_path, "w", "bare") == Preset("bare", "", NARRATOR, 0, {}, None)
+    assert read_preset(tmp_path, "w", "") == Preset()
 
 
 def test_a_workspaces_own_preset_comes_before_the_homes(tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_a_workspaces_own_preset_comes_before_the_homes(tmp_path: Path) -> None:
     write(tmp_path, "plain", "")
     write(tmp_path / "workspaces" / "w", "noir", 'system = "workspace"')
 
-    assert preset(tmp_path, "w", "noir").system == "workspace"
-    assert preset(tmp_path, "other", "noir").system == "home"
-    assert all_presets(tmp_path, "w") == ["noir", "plain"]
+    assert read_preset(tmp_path, "w", "noir").system == "workspace"
+    assert read_preset(tmp_path, "other", "noir").system == "home"
+    assert preset_names(tmp_path, "w") == ["noir", "plain"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_mistake_is_one_sentence_naming_file_and_key(tmp_path: Path, text: str
     path = write(tmp_path, "noir", text)
 
     with pytest.raises(InputError) as caught:
-        preset(tmp_path, "w", "noir")
+        read_preset(tmp_path, "w", "noir")
 
     assert str(caught.value).startswith(str(path))
     assert sentence in str(caught.value)
@@ -85,20 +85,20 @@ def test_bytes_that_are_no_preset_are_told(tmp_path: Path, raw: bytes) -> None:
     write(tmp_path, "noir", "").write_bytes(raw)
 
     with pytest.raises(InputError, match="the preset is not"):
-        preset(tmp_path, "w", "noir")
+        read_preset(tmp_path, "w", "noir")
 
 
 def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     write(tmp_path, "noir", "").write_bytes(b"\xef\xbb\xbfreply = 600\n")
 
-    assert preset(tmp_path, "w", "noir").reply == 600
+    assert read_preset(tmp_path, "w", "noir").reply == 600
 
 
 def test_a_preset_that_is_too_large_is_told_so_wherever_it_is_cut(tmp_path: Path) -> None:
     write(tmp_path, "noir", "").write_bytes(b'system = "' + "\u0436".encode() * 600_000 + b'"')
 
     with pytest.raises(InputError, match="more than a mebibyte"):
-        preset(tmp_path, "w", "noir")
+        read_preset(tmp_path, "w", "noir")
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "..", "a\\b"])
@@ -106,12 +106,12 @@ def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     write(tmp_path.parent, "x", "")
 
     with pytest.raises(InputError, match="preset"):
-        preset(tmp_path / "home", "w", name)
+        read_preset(tmp_path / "home", "w", name)
 
 
 def test_a_preset_that_is_not_there_says_where_to_write_it(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"there is no preset 'noir'; write .*presets/noir\.toml, or give the session"):
-        preset(tmp_path, "w", "noir")
+        read_preset(tmp_path, "w", "noir")
 
 
 def test_a_home_knows_its_sessions_presets(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from talekeeper.errors import NotFound
 from talekeeper.story import Draft
 from talekeeper.testing import ScriptedServer, call_tool, overflow, say
 from talekeeper.text import estimate_tokens
-from talekeeper.turn import decisions
+from talekeeper.turn import turn_decisions
 from talekeeper.turn.limits import MESSAGE_TOKENS
 
 Stage = Any
@@ -136,7 +136,7 @@ def test_a_segment_knows_from_which_turn_on_the_story_is_shown(stage: Stage) -> 
 
     stage.narrator([say("x")], context=4096).turn(stage.address, "Go.")
 
-    (own, _) = decisions(stage.story, stage.address, 101)
+    (own, _) = turn_decisions(stage.story, stage.address, 101)
     since = own.document["history_from"]
     assert f"from {since}, number 101, dry False" in stage.prompt()[0]["content"]
     told = [message["content"].split()[0] for message in stage.prompt()[1:]]
@@ -180,7 +180,7 @@ def test_a_segment_that_fails_is_left_out_and_the_others_are_not(stage: Stage, b
     result = stage.narrator([say("x")]).turn(stage.address, "Go.")
 
     assert "number 1" in stage.prompt()[0]["content"]
-    bad = next(one for one in decisions(stage.story, stage.address, 1) if one.segment == "bad")
+    bad = next(one for one in turn_decisions(stage.story, stage.address, 1) if one.segment == "bad")
     assert bad.document["fault"]
     assert result.narration.text == "x"
 
@@ -224,7 +224,7 @@ def test_an_owners_records_are_shown_to_nobody_else(stage: Stage) -> None:
     assert "secret" in shown
     assert "secret" not in stage.prompt()[0]["content"]
     assert "plain" in stage.prompt()[0]["content"]
-    recall = decisions(stage.story, stage.address, 2)[1]
+    recall = turn_decisions(stage.story, stage.address, 2)[1]
     assert {"id": "k", "source": "facts", "used": False, "reason": "not the owner"} in recall.document["considered"]
 
 
@@ -239,7 +239,7 @@ def test_the_record_of_a_recall_keeps_what_was_used_and_counts_the_rest(stage: S
 
     stage.play("One.")
 
-    document = decisions(stage.story, stage.address, 1)[1].document
+    document = turn_decisions(stage.story, stage.address, 1)[1].document
     best = document["considered"][0]
     assert best == {"id": "last", "source": "facts", "used": True, "reason": "", "scores": {"share": 0.9}}
     assert len(document["considered"]) + document["more"] == 201
@@ -378,5 +378,5 @@ def test_a_hedged_fact_is_shown_as_inferred_and_the_budget_is_held(stage: Stage)
     line = json.loads(frame.split("\n")[2])
     assert (line["authority"], line["turn"]) == ("inferred", 3)
     assert line["text"].endswith("lied.")
-    (_, recall) = decisions(stage.story, stage.address, 1)
+    (_, recall) = turn_decisions(stage.story, stage.address, 1)
     assert recall.document["cut"] == ["turn 3"]

@@ -10,8 +10,8 @@ from talekeeper.errors import NoModel, NotFound, ParameterError
 from talekeeper.models import NO_MODELS
 from talekeeper.story import Draft
 from talekeeper.testing import call_tool, say
-from talekeeper.turn import Narrator, Preset, decisions
-from talekeeper.turn.prompt import wording
+from talekeeper.turn import Narrator, Preset, turn_decisions
+from talekeeper.turn.wording import wording
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""
@@ -242,12 +242,12 @@ def test_why_tells_what_was_shown_and_never_what_it_said(recalling: Stage) -> No
 
     recalling.play("One.")
 
-    own, recall = decisions(recalling.story, recalling.address, 1)
+    own, recall = turn_decisions(recalling.story, recalling.address, 1)
     assert own.document["history_from"] == 0
     assert recall.document["considered"] == [{"id": "lamp", "source": "facts", "used": True, "reason": ""}]
     assert "cracked" not in str(recall.document)
     with pytest.raises(NotFound, match="there is no record of a prompt of turn 9"):
-        decisions(recalling.story, recalling.address, 9)
+        turn_decisions(recalling.story, recalling.address, 9)
 
 
 def test_a_dry_run_shows_the_same_and_leaves_no_trace(recalling: Stage) -> None:

@@ -18,7 +18,7 @@ from talekeeper.cli.usage import show_usage, usage_rows
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of
-from talekeeper.turn import decisions
+from talekeeper.turn import turn_decisions
 
 _LINES = 3
 _LAST = 4
@@ -135,7 +135,7 @@ def _take(game: Game, number: str) -> None:
 def _why(game: Game, turn: str) -> None:
     newest = game.home.story.newest_turn(game.address)
     wanted = _number(turn, "why") if turn else newest[-1].turn if newest else 0
-    found = decisions(game.home.story, game.address, wanted)
+    found = turn_decisions(game.home.story, game.address, wanted)
     told = [decision_json(game.home, game.address, one) for one in found]
 
     def show() -> None:

@@ -14,7 +14,7 @@ from talekeeper.cli.play_stage import Stage
 from talekeeper.cli.present import message_json, place
 from talekeeper.errors import Cancelled, NoModel, TalekeeperError
 from talekeeper.story import Address, Message, Session
-from talekeeper.turn import Approval, TurnResult, Worker, session_voice
+from talekeeper.turn import Approval, TurnResult, Worker, narration_settings
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -54,7 +54,7 @@ class Game:
     @property
     def slot(self) -> Slot | None:
         """Who narrates; None: the person does."""
-        name = session_voice(self.session).slot or self.home.preset_of(self.session).slot
+        name = narration_settings(self.session).slot or self.home.preset_of(self.session).slot
         return self.home.models.slot(name)
 
     def waiting(self) -> Message | None:

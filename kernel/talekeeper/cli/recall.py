@@ -14,7 +14,7 @@ from talekeeper.story import Address
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-    from talekeeper.turn import Dry
+    from talekeeper.turn import DryRun
 
 
 @click.command(epilog='Example:  talekeeper recall "I ask Mira about the brass key."')
@@ -37,7 +37,7 @@ def command(options: Common, /, text: tuple[str, ...], session: str | None) -> N
         show_dry(told)
 
 
-def dry_json(home: Home, address: Address, dry: Dry) -> dict[str, Any]:
+def dry_json(home: Home, address: Address, dry: DryRun) -> dict[str, Any]:
     """A dry run as `--json` prints it; `text` of a part is what the prompt would hold."""
     decided = [
         {

@@ -15,7 +15,7 @@ from talekeeper.cli.present import session_json
 from talekeeper.db import Tx
 from talekeeper.models import is_object
 from talekeeper.story import Address, Session, Story, check_line
-from talekeeper.turn import session_voice
+from talekeeper.turn import narration_settings
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")
@@ -36,7 +36,7 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
         chosen = {role: one or "" for role, one in given.items() if reset or one is not None}
         if chosen:
             session = _named(home.story, session.address, chosen)
-        now = session_voice(session)
+        now = narration_settings(session)
     if options.as_json:
         screen.emit({**session_json(session), "player": now.player, "narrator": now.name})
         return

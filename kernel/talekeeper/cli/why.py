@@ -28,14 +28,14 @@ def command(options: Common, /, name: str | None, turn: int | None, decision: st
     For each part of the prompt: what was asked with, every candidate with its scores, what called it up or why it was
     left out. The texts are those that stand there now.
     """
-    from talekeeper.turn import decisions  # noqa: PLC0415 - --help needs no turn
+    from talekeeper.turn import turn_decisions  # noqa: PLC0415 - --help needs no turn
 
     with options.open() as home:
         address = session_of(home, options, name).address
         if turn is None:
             newest = home.story.newest_turn(address)
             turn = newest[-1].turn if newest else 0
-        found = decisions(home.story, address, turn, decision=decision or "", every=every)
+        found = turn_decisions(home.story, address, turn, decision=decision or "", every=every)
         told = [decision_json(home, address, one) for one in found]
     if options.as_json:
         screen.emit({"session": address.session, "turn": turn, "decisions": told})

@@ -12,7 +12,7 @@ from talekeeper.cli.options import DEFAULT_WORKSPACE
 from talekeeper.errors import StoreUnusable
 from talekeeper.story import JobState
 from talekeeper.trace import read_events
-from talekeeper.turn import untold_turns
+from talekeeper.turn import count_backlog
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -33,7 +33,7 @@ class Work:
         """In all sessions of these workspaces."""
         open_jobs = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
         found = [session.address for name in workspaces for session in home.story.sessions(name)]
-        untold = {f"{one.workspace}/{one.session}": untold_turns(home.services, one) for one in found}
+        untold = {f"{one.workspace}/{one.session}": count_backlog(home.services, one) for one in found}
         return cls(
             Counter(str(job.state) for _, job in open_jobs),
             [

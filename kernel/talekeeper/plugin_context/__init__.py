@@ -9,12 +9,12 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.plugin_context.bound import Bound, InJob, InTurn, Lifetime
-    from talekeeper.plugin_context.calls import CallContext, result, run_command, working
+    from talekeeper.plugin_context.calls import CallContext, plain_result, run_command, working_plugin
     from talekeeper.plugin_context.importers import Imported, import_lore, importers_aside, importers_for, run_importer
-    from talekeeper.plugin_context.models import priced
+    from talekeeper.plugin_context.models import with_cost
     from talekeeper.plugin_context.pending import Pending
     from talekeeper.plugin_context.reading import CallJob, message_view, session_view
-    from talekeeper.plugin_context.records import shown
+    from talekeeper.plugin_context.records import record_view
 else:
     __getattr__ = lazy_face(__name__)
 
@@ -31,11 +31,11 @@ __all__ = [
     "importers_aside",
     "importers_for",
     "message_view",
-    "priced",
-    "result",
+    "plain_result",
+    "record_view",
     "run_command",
     "run_importer",
     "session_view",
-    "shown",
-    "working",
+    "with_cost",
+    "working_plugin",
 ]

@@ -26,7 +26,7 @@ def run_command(services: Services, address: Address, path: str, arguments: Mapp
     Raises NotFound, ParameterError naming an argument, and PluginError with what went wrong in the plugin; what it
     raises on purpose (`UserError`, `Skip`, `Retry`) passes through.
     """
-    plugin, name = working(services, address, path, "commands")
+    plugin, name = working_plugin(services, address, path, "commands")
     entry = declared(plugin, "commands", name)
     given = _plain_arguments(arguments)
     _check(entry.get("parameters"), given)
@@ -34,10 +34,10 @@ def run_command(services: Services, address: Address, path: str, arguments: Mapp
     bound = bind(services, plugin, address)
     context = CallContext(bound, plugin)
     call = Call(plugin.id, f"command {name}", services.host.guard.deadlines.command, away=bound.life.away)
-    return services.host.guard.call(call, lambda: result(plugin.id, function, context, freeze(given)), context)
+    return services.host.guard.call(call, lambda: plain_result(plugin.id, function, context, freeze(given)), context)
 
 
-def working(services: Services, address: Address, path: str, point: str) -> tuple[Plugin, str]:
+def working_plugin(services: Services, address: Address, path: str, point: str) -> tuple[Plugin, str]:
     """The plugin of `plugin/name` and the name; raises PluginError when it does not work in the session."""
     plugin_id, _, name = path.partition("/")
     services.host.plugin(plugin_id)
@@ -87,7 +87,7 @@ def _check(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> No
         raise ParameterError(fault[0] or "arguments", fault[1])
 
 
-def result(plugin: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def plain_result(plugin: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function of a plugin gives, as plain JSON, or a coroutine of that; `PluginError` for what is not JSON."""
     value = function(*arguments)
     return _later(plugin, value) if inspect.isawaitable(value) else _plain(plugin, value)

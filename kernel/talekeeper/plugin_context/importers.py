@@ -25,7 +25,7 @@ from talekeeper.errors import (
 from talekeeper.exchange import opened
 from talekeeper.manifest import Namespace, matches
 from talekeeper.plugin_context.bound import Bound
-from talekeeper.plugin_context.calls import CallContext, bind, working
+from talekeeper.plugin_context.calls import CallContext, bind, working_plugin
 from talekeeper.plugin_context.records import VALUE_BYTES
 from talekeeper.plugin_types import Importer, Record, thaw
 from talekeeper.plugins import Call, Plugin
@@ -107,7 +107,7 @@ def run_importer(
     records the file has given. Raises as `run_command` does, ImportFileError for a file that cannot be opened, and
     LimitReached; what was read before stays.
     """
-    plugin, name = working(services, address, path, "importers")
+    plugin, name = working_plugin(services, address, path, "importers")
     function: Importer = services.host.functions(plugin)["importers", name]
     bound = bind(services, plugin, address)
     context = CallContext(bound, plugin)

@@ -115,7 +115,7 @@ class CallModels:
         use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.manifest.id)
         asked = bound.services.models.slot(slot)
         try:
-            bound.services.story.turn_log.spend(bound.session.address, [priced(use, asked)])
+            bound.services.story.turn_log.spend(bound.session.address, [with_cost(use, asked)])
         except StoreError as error:
             # The answer is there and worth more than its count.
             _log.warning("what the model %s used was not counted: %s", slot, error)
@@ -134,7 +134,7 @@ class CallModels:
             )
 
 
-def priced(use: ModelUse, slot: Slot | None) -> ModelUse:
+def with_cost(use: ModelUse, slot: Slot | None) -> ModelUse:
     """The use with what it cost, where its slot has a price."""
     price = None if slot is None else slot.price
     return use if price is None else replace(use, cost=price.cost(use.prompt, use.completion), currency=price.currency)

@@ -36,19 +36,19 @@ class NamespaceRecords:
         self._bound.life.check()
         written = self._written()
         if written is not None:
-            return next((shown(record) for record in written if record.key == key), None)
+            return next((record_view(record) for record in written if record.key == key), None)
         found = self._bound.services.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
-        return None if found is None else shown(found)
+        return None if found is None else record_view(found)
 
     def list(self, *, after: str | None = None, limit: int = 100, order: Order = "oldest") -> tuple[Record, ...]:
         """At most `limit` live records."""
         self._bound.life.check()
         written = self._written()
         if written is not None:
-            return tuple(shown(record) for record in page(written, after, limit, order, self._namespace.path))
+            return tuple(record_view(record) for record in page(written, after, limit, order, self._namespace.path))
         records = self._bound.services.story.records
         found = records.list(self._namespace, self._scope, at=self._bound.at, after=after, limit=limit, order=order)
-        return tuple(shown(record) for record in found)
+        return tuple(record_view(record) for record in found)
 
     def count(self) -> int:
         """How many live records there are."""
@@ -175,7 +175,7 @@ def page(records: Sequence[Stored], after: str | None, limit: int, order: Order,
     return found[start : start + limit]
 
 
-def shown(record: Stored) -> Record:
+def record_view(record: Stored) -> Record:
     """A stored record as a plugin sees it."""
     return Record(
         namespace=record.namespace,

@@ -18,7 +18,7 @@ from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace, installed
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, Provided
-from talekeeper.plugin_context import Imported, import_lore, message_view, run_command, session_view, shown
+from talekeeper.plugin_context import Imported, import_lore, message_view, record_view, run_command, session_view
 from talekeeper.plugin_types import Answer, Json, MessageView, Record, SessionView
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Plugin, Providers, Switches
@@ -28,7 +28,7 @@ from talekeeper.story import Address, Draft, Job, Story, scope_of
 from talekeeper.testing.narrators import OneModel, ScriptedNarrator
 from talekeeper.testing.openai_server import Script
 from talekeeper.testing.openai_steps import say
-from talekeeper.turn import Approval, Dry, JobRunner, Narrator, TurnResult
+from talekeeper.turn import Approval, DryRun, JobRunner, Narrator, TurnResult
 
 START = datetime(2001, 1, 1, tzinfo=UTC)
 """What the clock of a new host says."""
@@ -177,7 +177,7 @@ class Host:
         models: ModelSource = NO_MODELS if model is None else OneModel(_model(model))
         return JobRunner(self._services, models, self._leases).run(self._here(), cancel=cancel)
 
-    def recall(self, text: str) -> Dry:
+    def recall(self, text: str) -> DryRun:
         """What a turn with this text would show its narrator; nothing is written or counted."""
         return Narrator(self._services, OneModel(_model(())), self._leases).recall(self._here(), text)
 
@@ -204,7 +204,7 @@ class Host:
                 records.add(declared, scope, value, person=True)
         live: list[Record] = []
         while page := records.list(declared, scope, after=live[-1].key if live else None, limit=_PAGE):
-            live += map(shown, page)
+            live += map(record_view, page)
         return tuple(live)
 
     def search(self, query: str, **more: Json) -> Answer:

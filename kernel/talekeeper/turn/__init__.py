@@ -8,29 +8,30 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
+    from talekeeper.turn.backlog import count_backlog
     from talekeeper.turn.frame import clean
-    from talekeeper.turn.jobs import JobRunner, untold_turns
+    from talekeeper.turn.jobs import JobRunner
     from talekeeper.turn.narrator import Narrator
-    from talekeeper.turn.presets import Preset, all_presets, preset, session_voice
-    from talekeeper.turn.turn_context import Approval, Decided, Dry, ToolDone, TurnResult, decisions
+    from talekeeper.turn.presets import Preset, narration_settings, preset_names, read_preset
+    from talekeeper.turn.turn_context import Approval, DryRun, SegmentReport, ToolOutcome, TurnResult, turn_decisions
     from talekeeper.turn.worker import Worker
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
     "Approval",
-    "Decided",
-    "Dry",
+    "DryRun",
     "JobRunner",
     "Narrator",
     "Preset",
-    "ToolDone",
+    "SegmentReport",
+    "ToolOutcome",
     "TurnResult",
     "Worker",
-    "all_presets",
     "clean",
-    "decisions",
-    "preset",
-    "session_voice",
-    "untold_turns",
+    "count_backlog",
+    "narration_settings",
+    "preset_names",
+    "read_preset",
+    "turn_decisions",
 ]

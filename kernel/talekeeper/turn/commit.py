@@ -11,7 +11,7 @@ from talekeeper.models import Usage
 from talekeeper.plugin_context import Pending
 from talekeeper.story import Address, Coordinate, Draft, Job, Message, ModelUse, Session, Story
 from talekeeper.turn.prompt import Prompt
-from talekeeper.turn.turn_context import Decided, Scene, ToolDone, TurnResult
+from talekeeper.turn.turn_context import SegmentReport, ToolOutcome, TurnContext, TurnResult
 
 Enqueue = Callable[[Tx, Session, Message, Sequence[Message]], tuple[Job, ...]]
 
@@ -23,13 +23,13 @@ class NarratedTurn:
     With `anew` it is another take of the newest turn, and the head goes to it if it still stands where it stood.
     """
 
-    scene: Scene
+    scene: TurnContext
     prompt: Prompt
     text: str
     pending: Pending
     usage: Usage | None
     used: Sequence[ModelUse]
-    calls: Sequence[ToolDone]
+    calls: Sequence[ToolOutcome]
     before: Sequence[Message] = ()
     anew: bool = False
 
@@ -84,12 +84,12 @@ def _answer(narrated: NarratedTurn, tx: Tx) -> Message:
     return narration
 
 
-def _with(decided: Sequence[Decided], faults: Sequence[str]) -> list[Decided]:
+def _with(decided: Sequence[SegmentReport], faults: Sequence[str]) -> list[SegmentReport]:
     """The kernel's own decision also says which batches were left out."""
     if not faults:
         return list(decided)
     own = decided[0]
-    return [Decided(own.plugin, own.segment, {**own.document, "faults": list(faults)}), *decided[1:]]
+    return [SegmentReport(own.plugin, own.segment, {**own.document, "faults": list(faults)}), *decided[1:]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,9 @@ from __future__ import annotations
 import inspect
 import logging
 import math
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
+from dataclasses import replace
 from typing import Any
 
 from talekeeper.db import Lease, Leases, Tx
@@ -33,13 +31,14 @@ from talekeeper.errors import (
     TalekeeperError,
 )
 from talekeeper.models import Cancel, ModelSource
-from talekeeper.plugin_context import Bound, CallContext, CallJob, InJob, Lifetime, working
+from talekeeper.plugin_context import Bound, CallContext, CallJob, InJob, Lifetime, working_plugin
 from talekeeper.plugin_types import Job as JobFunction
 from talekeeper.plugin_types import JobResult, thaw
 from talekeeper.plugins import Call, Plugin
 from talekeeper.services import Services
-from talekeeper.story import PUT_ASIDE, ROOT, Address, Coordinate, Job, JobState, Message, Session, Unrecorded
+from talekeeper.story import ROOT, Address, Job, Message, Session, Unrecorded
 from talekeeper.trace import Trace
+from talekeeper.turn.backlog import backlog, kinds
 
 WAIT = 3600.0
 """Seconds until a job that lacks a model or its plugin is looked at again.
@@ -79,7 +78,7 @@ class JobRunner:
 
         Raises NotFound, and PluginError when the plugin does not work in the session.
         """
-        plugin, kind = working(self._services, address, path, "jobs")
+        plugin, kind = working_plugin(self._services, address, path, "jobs")
         if kind in kinds(plugin, "turn-committed"):
             return
         last = self._services.story.messages(address, last=1)
@@ -122,7 +121,7 @@ class JobRunner:
     def left(self, address: Address, only: str = "") -> int:
         """How many jobs `catch_up` has before it, as far as can be known."""
         waiting = [job for where, job in self._jobs.unfinished(address.workspace) if where == address]
-        return len(waiting) + len(untold(self._services, address, only))
+        return len(waiting) + len(backlog(self._services, address, only))
 
     def catch_up(
         self,
@@ -139,7 +138,7 @@ class JobRunner:
         self._jobs.hasten(address)
         done = self.run(address, on_job=on_job, cancel=cancel)
         while True:
-            waiting = untold(self._services, address, only)[:ROUND]
+            waiting = backlog(self._services, address, only)[:ROUND]
             if not waiting or (cancel is not None and cancel.is_set()):
                 return done
             for each in waiting:
@@ -324,11 +323,6 @@ def call_job(services: Services, address: Address, job: Job, lease: Lease, cance
     return result
 
 
-def kinds(plugin: Plugin, *on: str) -> list[str]:
-    """The jobs a plugin declares to be started so, in the order of its manifest."""
-    return [str(entry["id"]) for entry in plugin.declared.contributes.get("jobs", ()) if not on or entry["on"] in on]
-
-
 def _plugin(services: Services, session: Session, job: Job) -> Plugin:
     plugin = services.host.roster(session=session).by_id.get(job.plugin)
     if plugin is None:
@@ -370,70 +364,3 @@ def _checked(plugin: str, given: object, depth: int) -> JobResult:
     except (TypeError, ValueError) as error:
         raise PluginError(f"the details it gives are refused: {error}", where=plugin, plugin=plugin) from error
     return JobResult(bool(given.did_work), kept, str(given.skipped), details)
-
-
-@dataclass(frozen=True, slots=True)
-class Untold:
-    """A job that a turn would have started: of which kind, on which messages."""
-
-    plugin: str
-    kind: str
-    end: Coordinate
-    start: int
-
-
-def untold(services: Services, address: Address, only: str = "") -> list[Untold]:
-    """Every such job on the head's lineage, turn by turn, for all kinds or for the one called `plugin/job`.
-
-    A turn counts once it is answered; text before the first player message belongs to none.
-    """
-    services.host.ready(address)
-    return services.story.read(lambda tx: _untold(services, address, only, tx))
-
-
-def untold_turns(services: Services, address: Address) -> int:
-    """How many turns on the head's lineage have a job that was not noted; loads and changes nothing."""
-    found = services.story.read(lambda tx: _untold(services, address, "", tx))
-    return len({each.end for each in found})
-
-
-def _untold(services: Services, address: Address, only: str, tx: Tx) -> list[Untold]:
-    session = services.story.session(address, tx=tx)
-    wanted = [
-        (plugin.id, kind)
-        for plugin in services.host.roster(session=session, tx=tx).working
-        for kind in kinds(plugin, "turn-committed")
-        if only in {"", f"{plugin.id}/{kind}"}
-    ]
-    if not wanted:
-        return []
-    turns = list(_turns(services.story.outline(address, tx=tx)))
-    noted = {each: _noted(services, address, *each, tx=tx) for each in wanted}
-    return [
-        Untold(*each, end, start)
-        for start, end in turns
-        for each in wanted
-        if not noted[each].issuperset(range(start, end.depth + 1))
-    ]
-
-
-def _turns(outline: Sequence[tuple[int, str, Coordinate]]) -> Iterator[tuple[int, Coordinate]]:
-    """First depth and end of every answered turn."""
-    for turn, group in groupby(outline, key=itemgetter(0)):
-        told = list(group)
-        if turn > 0 and any(role == "narrator" for _, role, _ in told):
-            yield told[0][2].depth, told[-1][2]
-
-
-def _noted(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
-    """Depths of the head's lineage that a job of the kind covers, or was noted for and not put aside."""
-    jobs, reach = services.story.jobs, services.story.lineage(address, tx=tx)
-    found = [
-        (job.start, job.end)
-        for job in jobs.all(address, tx=tx)
-        if (job.plugin, job.kind) == (plugin, kind)
-        and job.end <= reach.get(job.coordinate.branch, -2)
-        and (job.state, job.reason) != (JobState.SKIPPED, PUT_ASIDE)
-    ]
-    found += jobs.covered(address, plugin, kind, tx=tx)
-    return {depth for start, end in found for depth in range(start, end + 1)}

@@ -21,11 +21,11 @@ from talekeeper.trace import Trace
 from talekeeper.turn import limits
 from talekeeper.turn.commit import Accepted, Enqueue, NarratedTurn, accept, anew, asked, commit, written
 from talekeeper.turn.jobs import JobRunner
-from talekeeper.turn.presets import Preset, session_voice
+from talekeeper.turn.presets import Preset, narration_settings
 from talekeeper.turn.prompt import Prompt, assemble
 from talekeeper.turn.tool_loop import Actions, OnText, ToolLoop
 from talekeeper.turn.tools import Approve, Toolbox, offers
-from talekeeper.turn.turn_context import Dry, Scene, TurnResult
+from talekeeper.turn.turn_context import DryRun, TurnContext, TurnResult
 
 PresetOf = Callable[[Session], Preset]
 
@@ -78,7 +78,7 @@ class Narrator:
             raise ParameterError("text", "it is empty", cure="write something, or let the story continue by itself")
         with self._alone(address) as lease:
             if draft is not None and not speaker:
-                draft = replace(draft, speaker=session_voice(self._services.story.session(address)).player)
+                draft = replace(draft, speaker=narration_settings(self._services.story.session(address)).player)
             accepted = accept(self._services.story, address, draft)
             return self._told(accepted, lease, on_text, cancel, approve)
 
@@ -102,7 +102,7 @@ class Narrator:
 
         No model is asked; what follows a turn follows this one too. Without a `speaker` the session's narrator says it.
         """
-        name = speaker or session_voice(self._services.story.session(address)).name
+        name = speaker or narration_settings(self._services.story.session(address)).name
         draft = Draft("narrator", text, speaker=name, origin="typed")
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the narrator says")
@@ -113,7 +113,7 @@ class Narrator:
                 name="write a narration",
             )
 
-    def recall(self, address: Address, text: str) -> Dry:
+    def recall(self, address: Address, text: str) -> DryRun:
         """What a turn with this text would show its narrator: the same code, and nothing is written or counted."""
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the player might say")
@@ -121,7 +121,7 @@ class Narrator:
         scene = self._scene(accepted, None, dry=True)
         pending = Pending(self._services.story, address, scene.at)
         prompt = assemble(scene, pending, beside=_beside(scene))
-        return Dry(scene.number, prompt.history_from, prompt.decided)
+        return DryRun(scene.number, prompt.history_from, prompt.decided)
 
     @contextmanager
     def _alone(self, address: Address) -> Generator[Lease]:
@@ -164,7 +164,7 @@ class Narrator:
         self._tidy(scene)
         return result
 
-    def _narrated(self, scene: Scene, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
+    def _narrated(self, scene: TurnContext, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
         pending = Pending(self._services.story, scene.address, scene.at)
         beside = _beside(scene)
         prompt = assemble(scene, pending, beside=beside)
@@ -189,16 +189,16 @@ class Narrator:
             self._clients[name] = (slot, client)
         return client
 
-    def _scene(self, accepted: Accepted, cancel: Cancel | None, *, dry: bool = False) -> Scene:
+    def _scene(self, accepted: Accepted, cancel: Cancel | None, *, dry: bool = False) -> TurnContext:
         self._services.host.ready(accepted.session.address)
         session, preset = accepted.session, self._presets(accepted.session)
-        speaking = session_voice(session)
+        speaking = narration_settings(session)
         name = speaking.slot or preset.slot
         slot = self._models.slot(name)
         if slot is None and not dry:
             what, _, cure = self._models.missing(name).partition("; ")
             raise NoModel(what, cure=cure, slot=name)
-        return Scene(
+        return TurnContext(
             services=self._services,
             session=session,
             roster=self._services.host.roster(session=session),
@@ -213,7 +213,7 @@ class Narrator:
             dry=dry,
         )
 
-    def _tidy(self, scene: Scene) -> None:
+    def _tidy(self, scene: TurnContext) -> None:
         """Between turns the index is brought in order; the turn is committed whatever becomes of it."""
         try:
             self._services.story.maintain(scene.address)
@@ -221,5 +221,5 @@ class Narrator:
             scene.tell("turn.untidy", reason=str(fault))
 
 
-def _beside(scene: Scene) -> int:
+def _beside(scene: TurnContext) -> int:
     return estimate_tokens(Actions(offers(scene), scene.words).explained())

@@ -37,7 +37,7 @@ class Preset:
     plugins: tuple[str, ...] | None = None
 
 
-def preset(home: Path, workspace: str, name: str) -> Preset:
+def read_preset(home: Path, workspace: str, name: str) -> Preset:
     """Reads a preset; an empty name is the built-in one. Raises `NotFound`, or `InputError` naming file and key."""
     if not name:
         return Preset()
@@ -51,7 +51,7 @@ def preset(home: Path, workspace: str, name: str) -> Preset:
     raise NotFound(f"there is no preset {name!r}", cure=f"write {places[-1]}, or give the session another preset")
 
 
-def all_presets(home: Path, workspace: str) -> list[str]:
+def preset_names(home: Path, workspace: str) -> list[str]:
     """The names of all presets that a workspace's sessions may have, in order."""
     found = {path.stem for folder in folders(home, workspace) for path in folder.glob("*.toml") if path.is_file()}
     return sorted(found)
@@ -112,7 +112,7 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class NarrationSettings:
     """`slot` is that of the model that speaks, empty for the preset's; `name` and `player` go with what is said.
 
     The texts are the person's own, but for those that `from_world` names: they stand as a world file has given them.
@@ -126,7 +126,7 @@ class Voice:
     from_world: tuple[str, ...] = ()
 
 
-def session_voice(session: Session) -> Voice:
+def narration_settings(session: Session) -> NarrationSettings:
     """Reads the settings; raises `ParameterError` for one that is no text.
 
     A name that nobody has given is the imported chat's own, and a narrator's in the end that of the slot which the
@@ -136,7 +136,7 @@ def session_voice(session: Session) -> Voice:
     imported = _table(session, "imported")
     name = _text(session, "narrator_name") or _said(imported, "narrator") or slot
     player = _said(_table(session, "player"), "name") or _said(imported, "player")
-    return Voice(slot, name, player, persona, note, _from_world(session))
+    return NarrationSettings(slot, name, player, persona, note, _from_world(session))
 
 
 def _from_world(session: Session) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ from talekeeper.text import cut_graphemes, estimate_tokens, token_quarters
 from talekeeper.turn.frame import Room, clean
 from talekeeper.turn.limits import MESSAGE_TOKENS, SEGMENTS_SHARE
 from talekeeper.turn.segments import Filled, Segment, ask, decided, fill, segments, uses
-from talekeeper.turn.turn_context import Decided, Scene
+from talekeeper.turn.turn_context import SegmentReport, TurnContext
+from talekeeper.turn.wording import Wording
 
 _DENSE = ("zh", "ja", "ko")
 _PER_TOKEN = 4
@@ -38,14 +39,14 @@ class Prompt:
 
     messages: tuple[ChatMessage, ...]
     history_from: int
-    decided: tuple[Decided, ...]
+    decided: tuple[SegmentReport, ...]
     uses: tuple[tuple[str, str, str], ...]
     shown: frozenset[str]
     taint: tuple[str, ...]
     tokens: int
 
 
-def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
+def assemble(scene: TurnContext, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
     """The prompt of a turn. `beside` are the tokens of what is sent with it: the tools' descriptions.
 
     `share` is the part of the context to use. Raises `ContextOverflow` when what has to be said leaves no room for the
@@ -64,7 +65,7 @@ def assemble(scene: Scene, pending: Pending, *, beside: int, share: float = 1.0)
     return _prompt(scene, system, note, told, filled, budget)
 
 
-def _history(scene: Scene, room: int) -> History:
+def _history(scene: TurnContext, room: int) -> History:
     """What the story has told, and in a dry run what the player might say."""
     unsaid = cost(scene.player) if scene.dry and scene.player else 0
     told = history(scene.services.story, scene.address, scene.at, room - unsaid)
@@ -73,14 +74,14 @@ def _history(scene: Scene, room: int) -> History:
     return History((*told.messages, scene.player), told.since, told.tokens + unsaid)
 
 
-def _fixed(scene: Scene) -> tuple[str, str]:
+def _fixed(scene: TurnContext) -> tuple[str, str]:
     """The words of preset and person: system text with the persona, and the author's note."""
     words, voice = scene.words, scene.voice
     parts = [scene.preset.system.strip() or words.system, voice.persona and words.persona + voice.persona]
     return "\n\n".join(part for part in parts if part), voice.note and words.note + voice.note
 
 
-def _density(scene: Scene) -> int:
+def _density(scene: TurnContext) -> int:
     """Quarters of a token that a character takes, 1 to 4, as the story is written; before it begins, by the locale."""
     story = scene.services.story
     text = "".join(message.text for message in story.messages(scene.address, last=_LOOKED_AT, at=scene.at))
@@ -90,7 +91,7 @@ def _density(scene: Scene) -> int:
 
 
 def _filled(
-    scene: Scene, wanted: Sequence[Segment], reserved: Sequence[int], told: History, budget: int, pending: Pending
+    scene: TurnContext, wanted: Sequence[Segment], reserved: Sequence[int], told: History, budget: int, pending: Pending
 ) -> list[Filled]:
     """Each segment in what the history leaves: its whole budget, or its part and what those before have not used."""
     view = scene.view(told.since)
@@ -105,13 +106,13 @@ def _filled(
     return filled
 
 
-def _prompt(scene: Scene, system: str, note: str, told: History, filled: Sequence[Filled], budget: int) -> Prompt:
+def _prompt(scene: TurnContext, system: str, note: str, told: History, filled: Sequence[Filled], budget: int) -> Prompt:
     before = [one.framed.text for one in filled if one.framed.text and one.given.segment.position != "after-history"]
     after = [one.framed.text for one in filled if one.framed.text and one.given.segment.position == "after-history"]
     whole = "\n\n".join([system, *before])
     last = [*after, note] if note else after
     messages = chat(whole, told.messages, last, scene.words, go_on=scene.player is None)
-    own = Decided("", "history", _of_history(scene, told, budget, filled))
+    own = SegmentReport("", "history", _of_history(scene, told, budget, filled))
     return Prompt(
         messages=tuple(messages),
         history_from=told.since,
@@ -123,7 +124,7 @@ def _prompt(scene: Scene, system: str, note: str, told: History, filled: Sequenc
     )
 
 
-def _of_history(scene: Scene, told: History, budget: int, filled: Sequence[Filled]) -> dict[str, Any]:
+def _of_history(scene: TurnContext, told: History, budget: int, filled: Sequence[Filled]) -> dict[str, Any]:
     return {
         "history_from": told.since,
         "messages": len(told.messages),
@@ -136,14 +137,14 @@ def _of_history(scene: Scene, told: History, budget: int, filled: Sequence[Fille
     }
 
 
-def _taint(scene: Scene, told: History, filled: Sequence[Filled]) -> list[str]:
+def _taint(scene: TurnContext, told: History, filled: Sequence[Filled]) -> list[str]:
     origins = {message.origin for message in told.messages} & _UNTYPED
     reasons = [f"the story holds {_UNTYPED_WORD[origin]} text" for origin in sorted(origins)]
     reasons += [f"a world file gave the {name}" for name in scene.voice.from_world]
     return reasons + [f"the prompt shows records of {one.given.segment.path}" for one in filled if one.framed.text]
 
 
-def _too_long(scene: Scene, told: History, budget: int, share: float) -> ContextOverflow:
+def _too_long(scene: TurnContext, told: History, budget: int, share: float) -> ContextOverflow:
     where = f"model slot {scene.slot_name}"
     if budget <= 0:
         return ContextOverflow(
@@ -249,55 +250,3 @@ def _name(message: Message) -> str:
 
 def _speakers(told: Sequence[Message], role: str) -> set[str]:
     return {_name(message) for message in told if message.role == role} - {""}
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """`system` is the prompt of a session without a preset; the others stand where their names say."""
-
-    system: str
-    persona: str
-    note: str
-    opening: str
-    go_on: str
-    actions: str
-
-
-_ENGLISH = Wording(
-    system=(
-        "You are the narrator of an ongoing story told together with the player. Continue it from the player's last "
-        "message: describe what happens, give the other characters their own voices and aims, and stop where the "
-        "player would act. Never speak, decide or act for the player's character. Keep to what has been told; when you "
-        "are not sure of a name, a place or an earlier event, look it up with memory-search before you write. Answer "
-        "with the story alone, without comments on it."
-    ),
-    persona="The player's character: ",
-    note="Author's note: ",
-    opening="(The story so far follows.)",
-    go_on="(Continue the story.)",
-    actions=(
-        'Answer with one JSON object. To tell the story on: {"action": "narrate", "text": …}. To use one of the '
-        'tools below first: {"action": its name, "arguments": {…}}; you are then told what it gave and asked again. '
-        "The tools, with the JSON Schema of their arguments:"
-    ),
-)
-_CHINESE = Wording(
-    system=(
-        "你是叙述者，与玩家一起讲述一个正在进行的故事。从玩家的最后一条消息接着写：描写发生的事，让其他人物有自己的声音和目的，"
-        "在轮到玩家行动的地方停下。绝不要替玩家的人物说话、做决定或行动。要与已经讲过的内容保持一致；对人名、地点或先前的事情没有把握时，"
-        "先用 memory-search 查找再写。只写故事本身，不加评论。"
-    ),
-    persona="玩家的人物：",
-    note="作者提示：",
-    opening="（以下是迄今为止的故事。）",
-    go_on="（请继续讲故事。）",
-    actions=(
-        '请用一个 JSON 对象回答。继续讲故事：{"action": "narrate", "text": …}。若要先使用下面的工具：'
-        '{"action": 工具名, "arguments": {…}}；随后会告诉你结果并再次询问。工具及其参数的 JSON Schema：'
-    ),
-)
-
-
-def wording(locale: str) -> Wording:
-    """The words for a session's locale, such as `zh-CN`."""
-    return _CHINESE if locale.lower().startswith("zh") else _ENGLISH

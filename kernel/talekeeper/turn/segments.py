@@ -16,7 +16,7 @@ from talekeeper.plugins import Call, Plugin
 from talekeeper.story import check_name
 from talekeeper.text import check_text
 from talekeeper.turn.frame import Framed, Room, framed
-from talekeeper.turn.turn_context import Decided, Scene
+from talekeeper.turn.turn_context import SegmentReport, TurnContext
 
 LINES = 500
 """Lines of a segment that are looked at; a budget holds a tenth of them."""
@@ -55,7 +55,7 @@ class Given:
     fault: str = ""
 
 
-def segments(scene: Scene) -> list[Segment]:
+def segments(scene: TurnContext) -> list[Segment]:
     """Those of the plugins that work, in the order they stand in the prompt."""
     found = [
         Segment(plugin, str(one["id"]), str(one["position"]), int(one["order"]), int(one["budget"]))
@@ -65,7 +65,7 @@ def segments(scene: Scene) -> list[Segment]:
     return sorted(found, key=lambda one: (_POSITIONS.index(one.position), one.order, one.path))
 
 
-def ask(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> Given:
+def ask(scene: TurnContext, segment: Segment, view: TurnView, pending: Pending) -> Given:
     """Calls the plugin; whatever goes wrong there leaves the segment empty, with the reason."""
     scene.check()
     try:
@@ -83,7 +83,7 @@ def ask(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> Giv
         return Given(segment, Recalled(()), fault=str(fault))
 
 
-def _call(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> tuple[Recalled, Bound]:
+def _call(scene: TurnContext, segment: Segment, view: TurnView, pending: Pending) -> tuple[Recalled, Bound]:
     plugin, host = segment.plugin, scene.services.host
     function = host.functions(plugin)["prompt", segment.id]
     life = Lifetime(plugin.id, cancel=scene.cancel)
@@ -94,7 +94,7 @@ def _call(scene: Scene, segment: Segment, view: TurnView, pending: Pending) -> t
     return host.guard.call(call, lambda: _result(plugin.id, function, context, view), context), bound
 
 
-def _allowed(scene: Scene, segment: Segment, recalled: Recalled, bound: Bound) -> Given:
+def _allowed(scene: TurnContext, segment: Segment, recalled: Recalled, bound: Bound) -> Given:
     """Takes out lines of records that only the owner may see, where the session is not the owner's."""
     sources = [_source(bound, line) for line in recalled.lines]
     hidden = [bool(source and source.search and source.search.visibility == "owner") for source in sources]
@@ -186,7 +186,7 @@ class Filled:
     framed: Framed
 
 
-def fill(scene: Scene, given: Given, room: Room) -> Filled:
+def fill(scene: TurnContext, given: Given, room: Room) -> Filled:
     """Frames what a segment gave, as much as has room."""
     done = framed(given.segment.path, given.recalled.lines, room)
     scene.tell(
@@ -211,7 +211,7 @@ def uses(one: Filled) -> list[tuple[str, str, str]]:
     ]
 
 
-def decided(one: Filled) -> Decided:
+def decided(one: Filled) -> SegmentReport:
     """The record of a recall: never a text, so that what is forgotten later is not kept here."""
     given, lines = one.given, one.given.recalled.lines
     fates = {
@@ -234,7 +234,9 @@ def decided(one: Filled) -> Decided:
         "more": len(considered) - len(kept),
         "fault": given.fault,
     }
-    return Decided(given.segment.plugin.id, given.segment.id, {k: v for k, v in document.items() if v}, one.framed.text)
+    return SegmentReport(
+        given.segment.plugin.id, given.segment.id, {k: v for k, v in document.items() if v}, one.framed.text
+    )
 
 
 def _candidate(one: Considered, fate: str) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from typing import Any, cast
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import BadReply, ContextOverflow, ModelError
 from talekeeper.models import Cancel, ChatMessage, ChatModel, Reply, Request, ToolCall, Usage, ask_structured
-from talekeeper.plugin_context import priced
+from talekeeper.plugin_context import with_cost
 from talekeeper.story import ModelUse
 from talekeeper.turn import limits
 from talekeeper.turn.frame import clean, escaped
-from talekeeper.turn.prompt import Prompt, Wording
+from talekeeper.turn.prompt import Prompt
 from talekeeper.turn.tools import Offer, Toolbox
-from talekeeper.turn.turn_context import Scene
+from talekeeper.turn.turn_context import TurnContext
+from talekeeper.turn.wording import Wording
 
 OnText = Callable[[str], None]
 _APART = "\n\n"
@@ -30,7 +31,7 @@ _REFUSED = frozenset({400, 404, 422, 500, 501})
 class ToolLoop:
     """One turn's talk with the model. `shrink` gives a shorter prompt, once the endpoint said that one is too long."""
 
-    scene: Scene
+    scene: TurnContext
     model: ChatModel
     toolbox: Toolbox
     shrink: Callable[[], Prompt]
@@ -157,7 +158,7 @@ class ToolLoop:
         slot, usage, model = self.scene.slot_name, reply.usage, reply.model or self.scene.model_name
         prompt, completion = (usage.prompt, usage.completion) if usage else (None, None)
         use = ModelUse(slot, model, prompt, completion, self.scene.number)
-        self.used.append(priced(use, self.scene.slot))
+        self.used.append(with_cost(use, self.scene.slot))
         self.scene.tell(
             "model.answered",
             reply.text,

@@ -14,13 +14,13 @@ from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, Permiss
 from talekeeper.manifest import schema_fault
 from talekeeper.memory_search import MEMORY_SEARCH, read_question, search_memory
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
-from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending, result
+from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending, plain_result
 from talekeeper.plugin_types import freeze
 from talekeeper.plugins import Call, Plugin
 from talekeeper.turn import limits
 from talekeeper.turn.frame import cleaned, escaped
 from talekeeper.turn.prompt import Prompt
-from talekeeper.turn.turn_context import Approval, Scene, ToolDone
+from talekeeper.turn.turn_context import Approval, ToolOutcome, TurnContext
 
 Approve = Callable[[Approval], bool]
 
@@ -36,7 +36,7 @@ class Offer:
     effects: str = "none"
 
 
-def offers(scene: Scene) -> dict[str, Offer]:
+def offers(scene: TurnContext) -> dict[str, Offer]:
     """Every tool by its name; names are unique, which the host sees to."""
     own = MEMORY_SEARCH
     found = [Offer(ToolOffer(str(own["name"]), str(own["description"]), own["parameters"]))]
@@ -52,12 +52,12 @@ def offers(scene: Scene) -> dict[str, Offer]:
 class Toolbox:
     """Runs the calls of one turn and keeps count of what they may still cost."""
 
-    scene: Scene
+    scene: TurnContext
     prompt: Prompt
     offered: Mapping[str, Offer]
     pending: Pending
     approve: Approve | None
-    done: list[ToolDone] = field(default_factory=list[ToolDone])
+    done: list[ToolOutcome] = field(default_factory=list[ToolOutcome])
     seconds: float = 0.0
     size: int = 0
 
@@ -82,7 +82,7 @@ class Toolbox:
         if not fault:
             text, fault = self._tried(call, offer)
             self.seconds += time.monotonic() - started
-        self.done.append(ToolDone(call.name, plugin, fault))
+        self.done.append(ToolOutcome(call.name, plugin, fault))
         self.scene.tell("tool.called", call.arguments, tool=call.name, plugin=plugin, fault=fault, bytes=len(text))
         return self._told(text or escaped(cleaned({"error": f"{fault}; go on with the story without it"})))
 
@@ -161,7 +161,7 @@ class Toolbox:
         bound = Bound(scene.services, plugin.declared, scene.session, life, at=scene.at, turn=turn)
         context = CallContext(bound, plugin)
         call = Call(plugin.id, f"tool {offer.told.name}", host.guard.deadlines.tool, life.away)
-        return host.guard.call(call, lambda: result(plugin.id, function, context, freeze(arguments)), context)
+        return host.guard.call(call, lambda: plain_result(plugin.id, function, context, freeze(arguments)), context)
 
     def _told(self, text: str) -> str:
         if len(text.encode()) > limits.RESULT_BYTES:

@@ -15,12 +15,12 @@ from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Decision, Job, Message, Session, Story
 from talekeeper.trace import Trace
 from talekeeper.turn import limits
-from talekeeper.turn.presets import Preset, Voice
-from talekeeper.turn.prompt import Wording, wording
+from talekeeper.turn.presets import NarrationSettings, Preset
+from talekeeper.turn.wording import Wording, wording
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class TurnContext:
     """One turn. `at` is where it reads and is answered from; `player` is None in one that continues by itself.
 
     Only a `dry` one, which asks no model, may have no slot.
@@ -33,7 +33,7 @@ class Scene:
     number: int
     player: Message | None
     preset: Preset
-    voice: Voice
+    voice: NarrationSettings
     slot: Slot | None
     trace: Trace | None
     cancel: Cancel | None = None
@@ -99,7 +99,7 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDone:
+class ToolOutcome:
     """One tool call of a turn. `fault` is what the model was told instead of a result, empty when there was one."""
 
     tool: str
@@ -116,7 +116,7 @@ class TurnResult:
 
     messages: tuple[Message, ...]
     usage: Usage | None = None
-    calls: tuple[ToolDone, ...] = ()
+    calls: tuple[ToolOutcome, ...] = ()
     decisions: tuple[str, ...] = ()
     jobs: tuple[Job, ...] = ()
 
@@ -127,7 +127,7 @@ class TurnResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class SegmentReport:
     """How one segment was filled, as the decision record keeps it; `text` is what the prompt shows of it.
 
     With an empty `plugin` it is the kernel's own decision: how much of the history was shown.
@@ -140,7 +140,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Dry:
+class DryRun:
     """What a turn would show its narrator; nothing was written and nothing counted.
 
     `history_from` is the first turn that the prompt would show whole.
@@ -148,10 +148,12 @@ class Dry:
 
     turn: int
     history_from: int
-    decided: tuple[Decided, ...]
+    decided: tuple[SegmentReport, ...]
 
 
-def decisions(story: Story, address: Address, turn: int, *, decision: str = "", every: bool = False) -> list[Decision]:
+def turn_decisions(
+    story: Story, address: Address, turn: int, *, decision: str = "", every: bool = False
+) -> list[Decision]:
     """The decision records of a turn as told on the head's lineage, or with `every` on all branches.
 
     `decision` picks the one with this id. Raises `NotFound` for a turn without any.
