@@ -179,7 +179,7 @@ def context(host: Host, name: str) -> CallContext:
     services = host._services  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as said above
     session = services.story.session(Address("test", host.session(name).id))
     plugin = services.host.roster(session=session).by_id["memory"]
-    return CallContext(Bound(services, plugin.declared, session, Lifetime(plugin.id)), plugin)
+    return CallContext(Bound(services, plugin, session, Lifetime(plugin.id)))
 
 
 def recalled(ctx: CallContext, text: str) -> list[str]:

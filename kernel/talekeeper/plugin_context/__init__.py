@@ -9,7 +9,7 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.plugin_context.bound import Bound, InJob, InTurn, Lifetime
-    from talekeeper.plugin_context.calls import CallContext, plain_result, run_command, working_plugin
+    from talekeeper.plugin_context.calls import CallContext, call_plugin, run_command, working_plugin
     from talekeeper.plugin_context.importers import Imported, import_lore, importers_aside, importers_for, run_importer
     from talekeeper.plugin_context.models import with_cost
     from talekeeper.plugin_context.pending import Pending
@@ -27,11 +27,11 @@ __all__ = [
     "InTurn",
     "Lifetime",
     "Pending",
+    "call_plugin",
     "import_lore",
     "importers_aside",
     "importers_for",
     "message_view",
-    "plain_result",
     "record_view",
     "run_command",
     "run_importer",

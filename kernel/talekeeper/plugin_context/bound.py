@@ -1,4 +1,4 @@
-"""What one plugin's context is bound to: the session, the place in it, and who acts."""
+"""What one call of a plugin is bound to: the session, the place in it, who acts, and how long the call lives."""
 
 from __future__ import annotations
 
@@ -12,173 +12,16 @@ from dataclasses import dataclass
 from talekeeper.db import Lease, Tx
 from talekeeper.errors import Cancelled, ContextClosed, NotFound, ParameterError, PermissionDenied
 from talekeeper.identity import is_owner
-from talekeeper.manifest import Namespace, PluginManifest
+from talekeeper.manifest import Namespace
 from talekeeper.models import Cancel
-from talekeeper.plugin_context.pending import Batch, Pending, Source, Step
+from talekeeper.plugin_context.pending import Batch, Pending, Step, WrittenBy
 from talekeeper.plugin_types import Covers, TurnView
+from talekeeper.plugins import Plugin
 from talekeeper.services import Services
-from talekeeper.story import Coordinate, Derived, Job, Scope, Session, scope_of
-from talekeeper.story import Record as Stored
-
-_log = logging.getLogger("talekeeper.plugins")
-
-
-@dataclass(frozen=True, slots=True)
-class InTurn:
-    """The turn a tool or segment is called in. `refused` is why it may not write, empty when it may.
-
-    What it writes goes into `pending`, under `source`.
-    """
-
-    view: TurnView
-    pending: Pending
-    source: Source
-    refused: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class InJob:
-    """The job a function is called for, and the lease under which it runs."""
-
-    job: Job
-    turn: int
-    lease: Lease
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch.
-
-    `turn` is there in a tool or segment: its writes wait for the turn's commit, and its reads see them. `job` is there
-    in a job: its writes are committed only while it is this worker's.
-    """
-
-    services: Services
-    manifest: PluginManifest
-    session: Session
-    life: Lifetime
-    at: Coordinate | None = None
-    person: bool = False
-    turn: InTurn | None = None
-    job: InJob | None = None
-
-    @property
-    def turn_number(self) -> int:
-        """The turn the call belongs to: its own, its job's, or the newest."""
-        if self.turn is not None:
-            return self.turn.view.number
-        if self.job is not None:
-            return self.job.turn
-        newest = self.services.story.messages(self.session.address, last=1)
-        return newest[-1].turn if newest else 0
-
-    def own(self, name: str) -> Namespace:
-        """A namespace to write; raises `PermissionDenied` for any but the plugin's declared ones."""
-        for namespace in self.manifest.data:
-            if name in {namespace.name, namespace.path}:
-                return namespace
-        if "/" in name and not name.startswith(f"{self.manifest.id}/"):
-            raise self._denied(f"it may not write {name}", "a plugin writes its own namespaces alone")
-        bare = name.rpartition("/")[2]
-        raise self._denied(f"it uses the namespace {bare!r}", f"declare [contributes.data.{bare}] in plugin.toml")
-
-    def readable(self, name: str) -> Namespace:
-        """A namespace to read: the plugin's own, or another's `plugin/namespace` that it declares to read."""
-        if "/" not in name or name.startswith(f"{self.manifest.id}/"):
-            return self.own(name)
-        if name not in self.manifest.permissions.get("read", ()):
-            raise self._denied(f"it reads {name}", f'add "{name}" to read under [permissions] in plugin.toml')
-        return self._others(name)
-
-    def scope(self, namespace: Namespace) -> Scope:
-        """Whose records of the namespace are meant; raises `NotFound` for a preset's in a session without one."""
-        if namespace.scope == "preset" and not self.session.preset:
-            raise NotFound(f"{namespace.path} belongs to a preset, and this session has none")
-        return scope_of(namespace, self.session)
-
-    def seen(self, namespace: Namespace, scope: Scope) -> tuple[Stored, ...] | None:
-        """Every live record of a namespace that this turn has written to, oldest first; else None."""
-        return None if self.turn is None else self.turn.pending.seen(namespace, scope)
-
-    def permit_model(self, slot: str) -> None:
-        """Raises `PermissionDenied` for a slot that the manifest does not say it uses."""
-        if slot not in self.manifest.permissions.get("models", ()):
-            raise self._denied(
-                f"it asks the model {slot!r}", f'add "{slot}" to models under [permissions] in plugin.toml'
-            )
-
-    def derived(self, namespace: Namespace, covers: Covers) -> Derived | None:
-        """What a record is made from; raises `ParameterError` for what it cannot be."""
-        job = None if self.job is None else self.job.job
-        if covers is None or (covers == "job" and (job is None or job.end < job.start or namespace.scope != "session")):
-            return None
-        if covers == "job":
-            return None if job is None else Derived(job.start, job.end, job.id)
-        if self.person:
-            raise ParameterError("covers", "what a person writes follows no message", cure="leave it out in a command")
-        if namespace.scope != "session":
-            what = f"{namespace.path} is of a {namespace.scope}, and that has no messages"
-            raise ParameterError("covers", what, cure="leave it out or give None")
-        first, last = _depths(covers)
-        if job is not None and last > job.end:
-            what = f"depth {last} is not on the job's lineage, which ends at depth {job.end}"
-            raise ParameterError("covers", what, cure="cover what job.messages() and job.uncovered() give")
-        return Derived(first, last, "" if job is None else job.id)
-
-    def check_writing(self) -> None:
-        """Raises `PermissionDenied` for a tool that does not declare that it writes."""
-        if self.turn is not None and self.turn.refused:
-            raise self._denied(self.turn.refused, 'give the tool effects = "write" in plugin.toml')
-
-    def write(self, steps: Sequence[Step]) -> None:
-        """Applies a batch, in one transaction, or holds it for the turn's commit."""
-        if self.turn is not None:
-            self.turn.pending.take(Batch(self.manifest.id, self.turn.source, tuple(steps)))
-            return
-
-        def run(tx: Tx) -> None:
-            if self.job is not None:
-                self.services.story.jobs.check(self.session.address, self.job.job.id, self.job.lease, tx)
-            for step in steps:
-                step.run(tx, self.at)
-
-        self.services.story.write(run, name=f"a batch of {self.manifest.id}")
-
-    def _others(self, name: str) -> Namespace:
-        plugin_id, _, bare = name.partition("/")
-        plugin = self.services.host.roster(session=self.session).by_id.get(plugin_id)
-        found = [one for one in plugin.declared.data if one.name == bare] if plugin and plugin.works else []
-        if not found:
-            raise NotFound(
-                f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
-            )
-        hidden = found[0].search is not None and found[0].search.visibility == "owner"
-        if hidden and not self.services.story.read(lambda tx: is_owner(tx, self.session.address)):
-            raise self._denied(f"it reads {name}", "only the owner may see that")
-        return found[0]
-
-    def _denied(self, what: str, cure: str) -> PermissionDenied:
-        denied = PermissionDenied(what, where=self.manifest.id, cure=cure, plugin=self.manifest.id)
-        # Told even where the plugin swallows the error.
-        _log.warning("denied: %s", denied)
-        if self.services.trace is not None:
-            where = self.session.address
-            self.services.trace.event(
-                "denied", workspace=where.workspace, session=where.session, plugin=self.manifest.id, what=what
-            )
-        return denied
-
-
-def _depths(covers: object) -> tuple[int, int]:
-    match covers:
-        case (int() as first, int() as last) if 0 <= first <= last:
-            return first, last
-        case _:
-            cure = 'give (first depth, last depth), "job" or None'
-            raise ParameterError("covers", f"{covers!r} is no range", cure=cure)
-
+from talekeeper.story import Coordinate, Derived, Job, Record, Scope, Session, scope_of
 
 _SLICE = 0.05  # seconds between looks at what may cancel the call
+_log = logging.getLogger("talekeeper.plugins")
 
 
 class Lifetime:
@@ -256,3 +99,154 @@ class Lifetime:
         """Seconds the call has waited for models so far, a wait that goes on included."""
         with self._counting:
             return self._away + (self._now() - self._since if self._asking else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class InTurn:
+    """The turn a tool or segment is called in. `refused` is why it may not write, empty when it may.
+
+    What it writes goes into `pending`, marked as `written_by` a segment or a tool.
+    """
+
+    view: TurnView
+    pending: Pending
+    written_by: WrittenBy
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InJob:
+    """The job a function is called for, caused by `turn`, and the lease under which it runs."""
+
+    job: Job
+    turn: int
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`at` is where it reads and writes, the head when None; with `person` what it writes holds on every branch.
+
+    With `turn` its writes wait for the turn's commit, and its reads see them. With `job` its writes are committed only
+    while the job is this worker's.
+    """
+
+    services: Services
+    plugin: Plugin
+    session: Session
+    life: Lifetime
+    at: Coordinate | None = None
+    person: bool = False
+    turn: InTurn | None = None
+    job: InJob | None = None
+
+    @property
+    def turn_number(self) -> int:
+        """The turn the call belongs to: its own, its job's, or the newest."""
+        if self.turn is not None:
+            return self.turn.view.number
+        if self.job is not None:
+            return self.job.turn
+        newest = self.services.story.messages(self.session.address, last=1)
+        return newest[-1].turn if newest else 0
+
+    def own(self, name: str) -> Namespace:
+        """A namespace to write; raises `PermissionDenied` for any but the plugin's declared ones."""
+        for namespace in self.plugin.declared.data:
+            if name in {namespace.name, namespace.path}:
+                return namespace
+        if "/" in name and not name.startswith(f"{self.plugin.id}/"):
+            raise self._denied(f"it may not write {name}", "a plugin writes its own namespaces alone")
+        bare = name.rpartition("/")[2]
+        raise self._denied(f"it uses the namespace {bare!r}", f"declare [contributes.data.{bare}] in plugin.toml")
+
+    def readable(self, name: str) -> Namespace:
+        """A namespace to read: the plugin's own, or another's `plugin/namespace` that it declares to read."""
+        if "/" not in name or name.startswith(f"{self.plugin.id}/"):
+            return self.own(name)
+        if name not in self.plugin.declared.permissions.get("read", ()):
+            raise self._denied(f"it reads {name}", f'add "{name}" to read under [permissions] in plugin.toml')
+        return self._others(name)
+
+    def scope(self, namespace: Namespace) -> Scope:
+        """Whose records of the namespace are meant; raises `NotFound` for a preset's in a session without one."""
+        if namespace.scope == "preset" and not self.session.preset:
+            raise NotFound(f"{namespace.path} belongs to a preset, and this session has none")
+        return scope_of(namespace, self.session)
+
+    def seen(self, namespace: Namespace, scope: Scope) -> tuple[Record, ...] | None:
+        """Every live record of a namespace that this turn has written to, oldest first; else None."""
+        return None if self.turn is None else self.turn.pending.seen(namespace, scope)
+
+    def permit_model(self, slot: str) -> None:
+        """Raises `PermissionDenied` for a slot that the manifest does not say it uses."""
+        if slot not in self.plugin.declared.permissions.get("models", ()):
+            raise self._denied(
+                f"it asks the model {slot!r}", f'add "{slot}" to models under [permissions] in plugin.toml'
+            )
+
+    def derived(self, namespace: Namespace, covers: Covers) -> Derived | None:
+        """What a record is made from; raises `ParameterError` for what it cannot be."""
+        job = None if self.job is None else self.job.job
+        if covers is None or (covers == "job" and (job is None or job.end < job.start or namespace.scope != "session")):
+            return None
+        if covers == "job":
+            return None if job is None else Derived(job.start, job.end, job.id)
+        if self.person:
+            raise ParameterError("covers", "what a person writes follows no message", cure="leave it out in a command")
+        if namespace.scope != "session":
+            what = f"{namespace.path} is of a {namespace.scope}, and that has no messages"
+            raise ParameterError("covers", what, cure="leave it out or give None")
+        first, last = _depths(covers)
+        if job is not None and last > job.end:
+            what = f"depth {last} is not on the job's lineage, which ends at depth {job.end}"
+            raise ParameterError("covers", what, cure="cover what job.messages() and job.uncovered() give")
+        return Derived(first, last, "" if job is None else job.id)
+
+    def check_writing(self) -> None:
+        """Raises `PermissionDenied` for a tool that does not declare that it writes."""
+        if self.turn is not None and self.turn.refused:
+            raise self._denied(self.turn.refused, 'give the tool effects = "write" in plugin.toml')
+
+    def write(self, steps: Sequence[Step]) -> None:
+        """Applies a batch, in one transaction, or holds it for the turn's commit."""
+        if self.turn is not None:
+            self.turn.pending.take(Batch(self.plugin.id, self.turn.written_by, tuple(steps)))
+            return
+
+        def run(tx: Tx) -> None:
+            if self.job is not None:
+                self.services.story.jobs.check(self.session.address, self.job.job.id, self.job.lease, tx)
+            for step in steps:
+                step.run(tx, self.at)
+
+        self.services.story.write(run, name=f"a batch of {self.plugin.id}")
+
+    def _others(self, name: str) -> Namespace:
+        plugin_id, _, bare = name.partition("/")
+        plugin = self.services.host.roster(session=self.session).by_id.get(plugin_id)
+        found = [one for one in plugin.declared.data if one.name == bare] if plugin and plugin.works else []
+        if not found:
+            raise NotFound(
+                f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
+            )
+        hidden = found[0].search is not None and found[0].search.visibility == "owner"
+        if hidden and not self.services.story.read(lambda tx: is_owner(tx, self.session.address)):
+            raise self._denied(f"it reads {name}", "only the owner may see that")
+        return found[0]
+
+    def _denied(self, what: str, cure: str) -> PermissionDenied:
+        denied = PermissionDenied(what, where=self.plugin.id, cure=cure, plugin=self.plugin.id)
+        # Reported even where the plugin swallows the error.
+        _log.warning("denied: %s", denied)
+        self.services.report("denied", self.session.address, plugin=self.plugin.id, what=what)
+        return denied
+
+
+def _depths(covers: object) -> tuple[int, int]:
+    match covers:
+        case (int() as first, int() as last) if 0 <= first <= last:
+            return first, last
+        case _:
+            cure = 'give (first depth, last depth), "job" or None'
+            raise ParameterError("covers", f"{covers!r} is no range", cure=cure)

@@ -110,7 +110,7 @@ def run_importer(
     plugin, name = working_plugin(services, address, path, "importers")
     function: Importer = services.host.functions(plugin)["importers", name]
     bound = bind(services, plugin, address)
-    context = CallContext(bound, plugin)
+    context = CallContext(bound)
     report = Imported(path)
     call = Call(plugin.id, f"importer {name}", services.host.guard.deadlines.importer)
     writer = _Writer(bound, report, replace=replace)

@@ -78,15 +78,15 @@ class CallModels:
         bound = self._bound
         bound.life.check()
         bound.permit_model(slot)
-        ensure_outside_write(f"a question of plugin {bound.manifest.id} to the model {slot}")
+        ensure_outside_write(f"a question of plugin {bound.plugin.id} to the model {slot}")
         with self._lock:
             self._asked += 1
             if self._asked > MOST_CALLS:
                 raise PluginError(
                     f"it asked models more than {MOST_CALLS} times in one call",
-                    where=bound.manifest.id,
+                    where=bound.plugin.id,
                     cure="do less at once",
-                    plugin=bound.manifest.id,
+                    plugin=bound.plugin.id,
                 )
         return bound.services.models.client(slot, clock=bound.services.clock)
 
@@ -112,7 +112,7 @@ class CallModels:
 
     def _spend(self, slot: str, answer: _Answer) -> None:
         bound = self._bound
-        use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.manifest.id)
+        use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.plugin.id)
         asked = bound.services.models.slot(slot)
         try:
             bound.services.story.turn_log.spend(bound.session.address, [with_cost(use, asked)])
@@ -121,17 +121,10 @@ class CallModels:
             _log.warning("what the model %s used was not counted: %s", slot, error)
 
     def _tell(self, kind: str, body: object = None, **facts: object) -> None:
-        trace, address = self._bound.services.trace, self._bound.session.address
-        if trace is not None:
-            trace.event(
-                kind,
-                workspace=address.workspace,
-                session=address.session,
-                turn=self._bound.turn_number,
-                plugin=self._bound.manifest.id,
-                body=body,
-                **facts,
-            )
+        bound = self._bound
+        bound.services.report(
+            kind, bound.session.address, turn=bound.turn_number, plugin=bound.plugin.id, body=body, **facts
+        )
 
 
 def with_cost(use: ModelUse, slot: Slot | None) -> ModelUse:

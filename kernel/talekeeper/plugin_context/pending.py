@@ -1,8 +1,8 @@
 """What a turn's tools and segments write, held until the narration is committed; the turn's own reads see it.
 
-A batch is tried in a transaction that is rolled back: what the store refuses (a limit, an append-only key) is refused
-to the plugin then and there, and what the namespaces would hold is read before the rollback. The commit applies the
-batches again, at the narration's coordinate.
+A batch is tried in a transaction that is rolled back. What the store refuses (a limit, an append-only key) is refused
+to the plugin at once, and what the namespaces would hold is read before the rollback. The commit applies the batches
+again, at the narration's coordinate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from talekeeper.errors import InputError, StoreError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Coordinate, Record, Scope, Story
 
-Source = Literal["segment", "tool"]
+WrittenBy = Literal["segment", "tool"]
 Place = tuple[str, str, Scope]
 """Plugin and name of a namespace, and whose records of it."""
 
@@ -43,7 +43,7 @@ class Batch:
     """The steps of one `with` block: all are applied or none."""
 
     plugin: str
-    source: Source
+    written_by: WrittenBy
     steps: tuple[Step, ...]
 
 
@@ -69,10 +69,10 @@ class Pending:
         """Every live record of a namespace that was written to, oldest first; None where nothing was."""
         return self._seen.get((namespace.plugin, namespace.name, scope))
 
-    def drop(self, source: Source) -> None:
-        """Lets go of what segments or tools have written."""
+    def drop_segments(self) -> None:
+        """Drops what segments have written, since they are asked again."""
         with self._lock:
-            kept = [batch for batch in self._batches if batch.source != source]
+            kept = [batch for batch in self._batches if batch.written_by != "segment"]
             if len(kept) < len(self._batches):
                 self._seen = self._tried(kept) if kept else {}
                 self._batches = kept

@@ -11,10 +11,10 @@ from talekeeper.embedding import EmbeddedQuestion
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.memory_search import part_scopes, query_meaning, read_embedded, read_question, search_memory
-from talekeeper.plugin_context.bound import Bound, InJob
+from talekeeper.plugin_context.bound import Bound
 from talekeeper.plugin_types import Answer, Holding, MessageView, Scope, ScoredRecord, SessionView, freeze
 from talekeeper.search import Query, RankedText, Source, rank_texts, snippet, terms
-from talekeeper.story import Coordinate, Message, Session, Story
+from talekeeper.story import Coordinate, Job, Message, Session, Story
 
 _LOOK_BACK = 50
 _EVERY = 100_000
@@ -68,7 +68,7 @@ class StoryHistory:
         self._bound.life.check()
         bound = self._bound
         jobs, address = bound.services.story.jobs, bound.session.address
-        return tuple(jobs.settled(address, bound.manifest.id, job, at=bound.at))
+        return tuple(jobs.settled(address, bound.plugin.id, job, at=bound.at))
 
 
 class StorySearch:
@@ -220,42 +220,20 @@ def message_view(message: Message) -> MessageView:
 
 
 class CallJob:
-    """Reads the story as it stands at the job's own end; hidden messages are left out."""
+    """The job a function is called for; see `protocols.JobView`.
 
-    def __init__(self, bound: Bound, seat: InJob) -> None:
+    It reads the story as it stands at the job's own end; hidden messages are left out.
+    """
+
+    def __init__(self, bound: Bound, job: Job, turn: int) -> None:
         self._bound = bound
-        self._seat = seat
-        self._job = seat.job
-
-    @property
-    def kind(self) -> str:
-        """The id in the manifest."""
-        return self._job.kind
-
-    @property
-    def turn(self) -> int:
-        """The turn that caused it."""
-        return self._seat.turn
-
-    @property
-    def coordinate(self) -> Coordinate:
-        """The last message of its range."""
-        return self._job.coordinate
-
-    @property
-    def range(self) -> tuple[int, int]:
-        """The depths of its messages, first and last."""
-        return self._job.start, self._job.end
-
-    @property
-    def attempt(self) -> int:
-        """Counted from 1."""
-        return self._job.attempts
-
-    @property
-    def reason(self) -> str:
-        """Why it runs again."""
-        return self._job.reason
+        self._job = job
+        self.kind = job.kind
+        self.turn = turn
+        self.coordinate = job.coordinate
+        self.range = job.start, job.end
+        self.attempt = job.attempts
+        self.reason = job.reason
 
     @property
     def superseded(self) -> bool:
@@ -266,9 +244,8 @@ class CallJob:
     def messages(self) -> tuple[MessageView, ...]:
         """The story messages of its range."""
         self._bound.life.check()
-        start, end = self.range
         found = self._bound.services.story.story_messages(
-            self._bound.session.address, start, end, at=self.coordinate, hidden=False
+            self._bound.session.address, *self.range, at=self.coordinate, hidden=False
         )
         return tuple(map(message_view, found))
 

@@ -5,10 +5,9 @@ Any process may run them. Nothing here waits for a time to come: what is not due
 
 from __future__ import annotations
 
-import inspect
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -31,10 +30,9 @@ from talekeeper.errors import (
     TalekeeperError,
 )
 from talekeeper.models import Cancel, ModelSource
-from talekeeper.plugin_context import Bound, CallContext, CallJob, InJob, Lifetime, working_plugin
-from talekeeper.plugin_types import Job as JobFunction
+from talekeeper.plugin_context import Bound, CallJob, InJob, Lifetime, call_plugin, working_plugin
 from talekeeper.plugin_types import JobResult, thaw
-from talekeeper.plugins import Call, Plugin
+from talekeeper.plugins import Plugin
 from talekeeper.services import Services
 from talekeeper.story import ROOT, Address, Job, Message, Session, Unrecorded
 from talekeeper.trace import Trace
@@ -107,7 +105,7 @@ class JobRunner:
                     break
                 self._do(address, job, lease, cancel)
                 done.append(self._as_it_is(address, job))
-                self._tell("job.ended", address, done[-1])
+                self._report("job.ended", address, done[-1])
                 if on_job is not None:
                     on_job(done[-1])
             self._embed(address, cancel)
@@ -116,7 +114,7 @@ class JobRunner:
     def awaken(self, address: Address) -> None:
         """Makes due what waited for a model that is there now; does none of it."""
         for job in self._jobs.awaken(address, self._has_model):
-            self._tell("job.due", address, job, because="its model is there now")
+            self._report("job.due", address, job, because="its model is there now")
 
     def left(self, address: Address, only: str = "") -> int:
         """How many jobs `catch_up` has before it, as far as can be known."""
@@ -157,14 +155,7 @@ class JobRunner:
             semantics.embed(address, limit=AFTER_A_TURN, cancel=cancel)
         except (ModelError, PluginError, InputError, Cancelled) as fault:
             _log.info("passages of %s wait for their vectors: %s", address.session, fault)
-            if self._services.trace is not None:
-                self._services.trace.event(
-                    "embedding.failed",
-                    workspace=address.workspace,
-                    session=address.session,
-                    turn=None,
-                    reason=fault.sentence(),
-                )
+            self._services.report("embedding.failed", address, reason=fault.sentence())
 
     def _claim(self, address: Address, lease: Lease) -> Job | None:
         try:
@@ -175,14 +166,14 @@ class JobRunner:
 
     def _do(self, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> None:
         """Calls the plugin and writes down how it ended."""
-        self._tell("job.started", address, job)
+        self._report("job.started", address, job)
         try:
-            result = call_job(self._services, address, job, lease, cancel)
+            result = _call_job(self._services, address, job, lease, cancel)
         except HeldAcrossCall:
             raise
         except TalekeeperError as error:
             self._went_otherwise(address, job, lease, error, cancel)
-        except PluginAway as away:
+        except _PluginAway as away:
             self._release(address, job, lease, f"waits for its plugin: {away}", WAIT)
         except Exception as error:
             # Only a strict guard lets a plugin's own exception through, and then the caller shall see it.
@@ -266,29 +257,72 @@ class JobRunner:
         for kept in self._jobs.unrecorded:
             if (kept.address, kept.job) == (address, job.id):
                 _log.warning("how %s/%s ended could not be written: %s", job.plugin, job.kind, kept.because)
-                self._tell("job.unrecorded", address, job, because=kept.because)
+                self._report("job.unrecorded", address, job, because=kept.because)
 
     def _as_it_is(self, address: Address, job: Job) -> Job:
         with suppress(StoreError, NotFound):
             return self._jobs.get(address, job.id)
         return job
 
-    def _tell(self, event: str, address: Address, job: Job, because: str = "") -> None:
-        more = {"because": because} if because else {}
-        if self._services.trace is not None:
-            self._services.trace.event(
-                event,
-                workspace=address.workspace,
-                session=address.session,
-                plugin=job.plugin,
-                job=job.kind,
-                id=job.id,
-                state=job.state,
-                attempt=job.attempts,
-                reason=job.reason,
-                turn=None,
-                **more,
-            )
+    def _report(self, event: str, address: Address, job: Job, **facts: object) -> None:
+        self._services.report(
+            event,
+            address,
+            plugin=job.plugin,
+            job=job.kind,
+            id=job.id,
+            state=job.state,
+            attempt=job.attempts,
+            reason=job.reason,
+            turn=None,
+            **facts,
+        )
+
+
+class _PluginAway(Exception):
+    """The job's plugin cannot be called now; its text says why. Nothing is wrong with the job."""
+
+
+def _call_job(services: Services, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> JobResult:
+    """Calls the function bound to the job's own place in the story.
+
+    Raises `_PluginAway`, `Skip` for a job that its plugin does not declare any more, and what `call_plugin` does.
+    """
+    services.host.ready(address)
+    session = services.story.session(address)
+    plugin = _plugin(services, session, job)
+    at_end = services.story.message_at(address, job.coordinate)
+    in_job = InJob(job, 0 if at_end is None else at_end.turn, lease)
+    bound = Bound(services, plugin, session, Lifetime(plugin.id, cancel=cancel), at=job.coordinate, job=in_job)
+    view = CallJob(bound, job, in_job.turn)
+    return call_plugin(bound, "jobs", job.kind, view, check=lambda given: _checked(given, job.end))
+
+
+def _plugin(services: Services, session: Session, job: Job) -> Plugin:
+    plugin = services.host.roster(session=session).by_id.get(job.plugin)
+    if plugin is None:
+        raise _PluginAway(f"plugin {job.plugin!r} is not installed")
+    if not plugin.works or plugin.suspended:
+        raise _PluginAway(f"plugin {plugin.id!r} is {plugin.state}: {plugin.reason}")
+    if job.kind not in kinds(plugin):
+        raise Skip(f"plugin {plugin.id!r} does not declare this job any more")
+    return plugin
+
+
+def _checked(given: object, last: int) -> JobResult:
+    """The result in values of the kernel's own; raises for what is none of a job that ends at depth `last`."""
+    if not isinstance(given, JobResult):
+        raise TypeError(f"a job gives a JobResult, not {type(given).__name__}")
+    covered: object = given.covered
+    match covered:
+        case None:
+            kept = None
+        case (int() as first, int() as end) if 0 <= first <= end <= last:
+            kept = first, end
+        case _:
+            raise ValueError(f"covered is {covered!r}, which is no range up to depth {last}")
+    details: dict[str, Any] = thaw(dict(given.details))
+    return JobResult(bool(given.did_work), kept, str(given.skipped), details)
 
 
 def _seconds(after: object) -> float | None:
@@ -296,71 +330,3 @@ def _seconds(after: object) -> float | None:
     if not isinstance(after, int | float) or not math.isfinite(after):
         return None
     return min(max(float(after), 0.0), _LONGEST)
-
-
-class PluginAway(Exception):
-    """The job's plugin cannot be called now; its text says why. Nothing is wrong with the job."""
-
-
-def call_job(services: Services, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> JobResult:
-    """What the function gives, checked.
-
-    Raises `PluginAway`, `Skip` for a job that its plugin does not declare any more, and what the guard does.
-    """
-    services.host.ready(address)
-    session = services.story.session(address)
-    plugin = _plugin(services, session, job)
-    function: JobFunction = services.host.functions(plugin)["jobs", job.kind]
-    at_end = services.story.message_at(address, job.coordinate)
-    seat = InJob(job, 0 if at_end is None else at_end.turn, lease)
-    life = Lifetime(plugin.id, cancel=cancel)
-    bound = Bound(services, plugin.declared, session, life, at=job.coordinate, job=seat)
-    context = CallContext(bound, plugin)
-    call = Call(plugin.id, f"job {job.kind}", services.host.guard.deadlines.job, away=life.away)
-    result: JobResult = services.host.guard.call(
-        call, lambda: _result(plugin.id, function, context, CallJob(bound, seat)), context
-    )
-    return result
-
-
-def _plugin(services: Services, session: Session, job: Job) -> Plugin:
-    plugin = services.host.roster(session=session).by_id.get(job.plugin)
-    if plugin is None:
-        raise PluginAway(f"plugin {job.plugin!r} is not installed")
-    if not plugin.works or plugin.suspended:
-        raise PluginAway(f"plugin {plugin.id!r} is {plugin.state}: {plugin.reason}")
-    if job.kind not in kinds(plugin):
-        raise Skip(f"plugin {plugin.id!r} does not declare this job any more")
-    return plugin
-
-
-def _result(plugin: str, function: JobFunction, context: CallContext, view: CallJob) -> Any:
-    # The guard awaits what a coroutine function gives, and then has the result.
-    value = function(context, view)
-    depth = view.coordinate.depth
-    return _later(plugin, value, depth) if inspect.isawaitable(value) else _checked(plugin, value, depth)
-
-
-async def _later(plugin: str, value: Awaitable[JobResult], depth: int) -> JobResult:
-    return _checked(plugin, await value, depth)
-
-
-def _checked(plugin: str, given: object, depth: int) -> JobResult:
-    """The result in kinds of its own; raises `PluginError` for what is none of a job that ends at `depth`."""
-    if not isinstance(given, JobResult):
-        what = f"it gives back {type(given).__name__}, where a JobResult is expected"
-        raise PluginError(what, where=plugin, plugin=plugin)
-    covered: object = given.covered
-    match covered:
-        case None:
-            kept = None
-        case (int() as first, int() as last) if 0 <= first <= last <= depth:
-            kept = first, last
-        case _:
-            what = f"it says it covers {covered!r}, which is no range up to depth {depth}"
-            raise PluginError(what, where=plugin, plugin=plugin)
-    try:
-        details: dict[str, Any] = thaw(dict(given.details))
-    except (TypeError, ValueError) as error:
-        raise PluginError(f"the details it gives are refused: {error}", where=plugin, plugin=plugin) from error
-    return JobResult(bool(given.did_work), kept, str(given.skipped), details)

@@ -171,7 +171,7 @@ class Narrator:
         toolbox = Toolbox(scene, prompt, offers(scene), pending, approve)
 
         def shrink() -> Prompt:
-            pending.drop("segment")
+            pending.drop_segments()
             return assemble(scene, pending, beside=beside, share=limits.SHRINK)
 
         tools = scene.slot is not None and scene.slot.tools and scene.slot not in self._without_tools

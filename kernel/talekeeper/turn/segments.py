@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from talekeeper.errors import Cancelled, HeldAcrossCall, PluginError, Skip, TalekeeperError
+from talekeeper.errors import Cancelled, HeldAcrossCall, Skip, TalekeeperError
 from talekeeper.identity import is_owner
 from talekeeper.manifest import Namespace
-from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending
+from talekeeper.plugin_context import Bound, InTurn, Pending, call_plugin
 from talekeeper.plugin_types import Considered, Line, Recalled, TurnView, thaw
-from talekeeper.plugins import Call, Plugin
+from talekeeper.plugins import Plugin
 from talekeeper.story import check_name
 from talekeeper.text import check_text
 from talekeeper.turn.frame import Framed, Room, framed
@@ -69,7 +68,8 @@ def ask(scene: TurnContext, segment: Segment, view: TurnView, pending: Pending) 
     """Calls the plugin; whatever goes wrong there leaves the segment empty, with the reason."""
     scene.check()
     try:
-        recalled, bound = _call(scene, segment, view, pending)
+        bound = scene.bound(segment.plugin, InTurn(view, pending, "segment"))
+        recalled = call_plugin(bound, "prompt", segment.id, view, check=_recalled)
         return _allowed(scene, segment, recalled, bound)
     except HeldAcrossCall:
         raise
@@ -81,17 +81,6 @@ def ask(scene: TurnContext, segment: Segment, view: TurnView, pending: Pending) 
     except TalekeeperError as fault:
         scene.tell("turn.segment.failed", segment=segment.path, reason=str(fault))
         return Given(segment, Recalled(()), fault=str(fault))
-
-
-def _call(scene: TurnContext, segment: Segment, view: TurnView, pending: Pending) -> tuple[Recalled, Bound]:
-    plugin, host = segment.plugin, scene.services.host
-    function = host.functions(plugin)["prompt", segment.id]
-    life = Lifetime(plugin.id, cancel=scene.cancel)
-    turn = InTurn(view, pending, "segment")
-    bound = Bound(scene.services, plugin.declared, scene.session, life, at=scene.at, turn=turn)
-    context = CallContext(bound, plugin)
-    call = Call(plugin.id, f"prompt segment {segment.id}", host.guard.deadlines.segment, life.away)
-    return host.guard.call(call, lambda: _result(plugin.id, function, context, view), context), bound
 
 
 def _allowed(scene: TurnContext, segment: Segment, recalled: Recalled, bound: Bound) -> Given:
@@ -119,24 +108,12 @@ def _source(bound: Bound, line: Line) -> Namespace | None:
         return None
 
 
-def _result(plugin: str, function: Callable[..., Any], context: CallContext, view: TurnView) -> Recalled:
-    value = function(context, view)
-    return _later(plugin, value) if inspect.isawaitable(value) else _recalled(plugin, value)  # type: ignore[return-value] # the guard awaits it
-
-
-async def _later(plugin: str, value: Awaitable[Any]) -> Recalled:
-    return _recalled(plugin, await value)
-
-
-def _recalled(plugin: str, value: Any) -> Recalled:
-    """What the plugin gave, in values of the kernel's own; runs in the plugin's thread, since a value may be code."""
-    try:
-        given = value if isinstance(value, Recalled) else Recalled(tuple(_lines(value)))
-        lines = tuple(_line(line) for line in tuple(_lines(given.lines))[:LINES])
-        considered = tuple(_considered(one) for one in tuple(given.considered)[:LINES])
-        return Recalled(lines, considered, thaw(dict(given.query)))
-    except (ValueError, TypeError, AttributeError, TalekeeperError) as error:
-        raise PluginError(f"what it gives back is refused: {error}", where=plugin, plugin=plugin) from error
+def _recalled(value: Any) -> Recalled:
+    """What the plugin gave, in values of the kernel's own."""
+    given = value if isinstance(value, Recalled) else Recalled(tuple(_lines(value)))
+    lines = tuple(_line(line) for line in tuple(_lines(given.lines))[:LINES])
+    considered = tuple(_considered(one) for one in tuple(given.considered)[:LINES])
+    return Recalled(lines, considered, thaw(dict(given.query)))
 
 
 def _lines(value: Any) -> Iterator[Line]:

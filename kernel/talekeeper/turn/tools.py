@@ -12,11 +12,11 @@ from typing import Any
 
 from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, PermissionDenied, TalekeeperError
 from talekeeper.manifest import schema_fault
-from talekeeper.memory_search import MEMORY_SEARCH, read_question, search_memory
+from talekeeper.memory_search import MEMORY_SEARCH, run_tool
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
-from talekeeper.plugin_context import Bound, CallContext, InTurn, Lifetime, Pending, plain_result
-from talekeeper.plugin_types import freeze
-from talekeeper.plugins import Call, Plugin
+from talekeeper.plugin_context import InTurn, Pending, call_plugin
+from talekeeper.plugin_types import freeze, thaw
+from talekeeper.plugins import Plugin
 from talekeeper.turn import limits
 from talekeeper.turn.frame import cleaned, escaped
 from talekeeper.turn.prompt import Prompt
@@ -113,15 +113,14 @@ class Toolbox:
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         scene = self.scene
-        found = search_memory(
+        return run_tool(
             scene.services,
             scene.address,
-            read_question(arguments),
+            arguments,
             at=scene.at,
             running_turn=scene.number,
             shown=self.prompt.shown,
         )
-        return found.as_json()
 
     def _permit(self, offer: Offer, plugin: Plugin, arguments: Mapping[str, Any]) -> None:
         because = self._taint()
@@ -153,15 +152,10 @@ class Toolbox:
         return [*self.prompt.taint, *([f"the tools {', '.join(given)} gave text"] if given else [])]
 
     def _call(self, offer: Offer, plugin: Plugin, arguments: Mapping[str, Any]) -> Any:
-        scene, host = self.scene, self.scene.services.host
-        function = host.functions(plugin)["tools", offer.told.name]
-        life = Lifetime(plugin.id, cancel=scene.cancel)
+        scene = self.scene
         refused = "" if offer.effects != "none" else f"its tool {offer.told.name} writes records"
-        turn = InTurn(scene.view(self.prompt.history_from), self.pending, "tool", refused)
-        bound = Bound(scene.services, plugin.declared, scene.session, life, at=scene.at, turn=turn)
-        context = CallContext(bound, plugin)
-        call = Call(plugin.id, f"tool {offer.told.name}", host.guard.deadlines.tool, life.away)
-        return host.guard.call(call, lambda: plain_result(plugin.id, function, context, freeze(arguments)), context)
+        in_turn = InTurn(scene.view(self.prompt.history_from), self.pending, "tool", refused)
+        return call_plugin(scene.bound(plugin, in_turn), "tools", offer.told.name, freeze(arguments), check=thaw)
 
     def _told(self, text: str) -> str:
         if len(text.encode()) > limits.RESULT_BYTES:

@@ -8,9 +8,9 @@ from typing import Any
 
 from talekeeper.errors import Cancelled, NotFound
 from talekeeper.models import Cancel, Slot, Usage
-from talekeeper.plugin_context import message_view
+from talekeeper.plugin_context import Bound, InTurn, Lifetime, message_view
 from talekeeper.plugin_types import TurnView
-from talekeeper.plugins import Roster
+from talekeeper.plugins import Plugin, Roster
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Decision, Job, Message, Session, Story
 from talekeeper.trace import Trace
@@ -69,6 +69,11 @@ class TurnContext:
         """The turn as plugins see it."""
         player = None if self.player is None else message_view(self.player)
         return TurnView(self.number, self.at, player, history_from, self.session.locale, self.dry)
+
+    def bound(self, plugin: Plugin, in_turn: InTurn) -> Bound:
+        """What a call of the plugin in this turn is bound to."""
+        life = Lifetime(plugin.id, cancel=self.cancel)
+        return Bound(self.services, plugin, self.session, life, at=self.at, turn=in_turn)
 
     def check(self) -> None:
         """Raises `Cancelled` once somebody asked for the turn to end."""

@@ -65,18 +65,18 @@ ENDINGS = {
     'raise NoModel("none is configured")': ("pending", "waits for a model: none is configured"),
     "raise KeyError(7)": ("failed", "notes: job note raised KeyError: 7"),
     "raise SystemExit": ("failed", "notes: job note raised SystemExit"),
-    "return {}": ("failed", "notes: it gives back dict, where a JobResult is expected"),
+    "return {}": ("failed", "notes: what it gives back is refused: a job gives a JobResult, not dict"),
     "return JobResult(covered=(0, 2))": (
         "failed",
-        "notes: it says it covers (0, 2), which is no range up to depth 1",
+        "notes: what it gives back is refused: covered is (0, 2), which is no range up to depth 1",
     ),
     'return JobResult(covered="all")': (
         "failed",
-        "notes: it says it covers 'all', which is no range up to depth 1",
+        "notes: what it gives back is refused: covered is 'all', which is no range up to depth 1",
     ),
     "return JobResult(details={1: 2})": (
         "failed",
-        "notes: the details it gives are refused: the value has a key that is not a string",
+        "notes: what it gives back is refused: the value has a key that is not a string",
     ),
     'ctx.models.complete("dream", [("user", "x")])': (
         "failed",
@@ -256,7 +256,7 @@ def test_an_interrupted_job_is_put_back_as_if_it_had_not_begun(start: Start, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as pressed:
-        pressed.setattr("talekeeper.turn.jobs.call_job", interrupted)
+        pressed.setattr("talekeeper.turn.jobs._call_job", interrupted)
         with pytest.raises(KeyboardInterrupt):
             home.run()
 
