@@ -18,7 +18,7 @@ from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.table import COMMANDS
 from talekeeper.errors import ImportFileError, StoreUnusable
 
-HEAVY = {"numpy", "sqlite_utils", "jsonschema", "pydantic", "httpx", "Stemmer", "sqlite3"}
+HEAVY = {"numpy", "sqlite_utils", "jsonschema_rs", "pydantic", "httpx", "Stemmer", "sqlite3"}
 MAIN = "import talekeeper.cli as c; c.main()"
 
 RunFault = Callable[[BaseException], int]

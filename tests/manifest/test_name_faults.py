@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from talekeeper.config.keys import nearest
 from talekeeper.manifest.name_faults import name_fault
 from talekeeper.manifest.names import PLUGIN_ID, TOOL
-from talekeeper.manifest.suggest import nearest
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.text.wording import quoted, visible
 
 Found = Callable[..., list[str]]
 

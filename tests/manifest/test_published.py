@@ -19,7 +19,7 @@ from talekeeper.manifest.model.publish import generated_schema
 from talekeeper.manifest.model.whole import model
 from talekeeper.manifest.plain import filled, plainly_holds
 from talekeeper.manifest.points import POINTS
-from talekeeper.manifest.table import is_table
+from talekeeper.text import is_table
 
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent

@@ -2,76 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
+from talekeeper.json_schema import endless, resolve
 from talekeeper.manifest.check import examine
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.plain_schema import plainly_valid
 from talekeeper.manifest.record_schema import properties, types
-from talekeeper.manifest.references import endless, resolve
-from talekeeper.manifest.schema_file import metaschema
 
 Found = Callable[..., list[str]]
 SCHEMA_USE = '[contributes.data.entries]\nschema = "it.json"\nsearch = { text = "body" }\n'
-
-KEYWORDS = st.sampled_from([*metaschema().schema["properties"], "strange"])
-VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(
-        st.booleans(),
-        st.integers(-1, 3),
-        st.just(0.5),
-        st.none(),
-        st.sampled_from(
-            ["string", "object", "strin", "#", "#/$defs/a", "https://json-schema.org/draft/2020-12/schema", ""]
-        ),
-    ),
-    lambda it: st.lists(it, max_size=3) | st.dictionaries(KEYWORDS | st.sampled_from(["a", "b"]), it, max_size=4),
-    max_leaves=10,
-)
-SCHEMAS = st.dictionaries(KEYWORDS, VALUES, max_size=4)
-
-
-def published_takes(schema: Any) -> bool:
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError:
-        return False
-    return True
-
-
-@given(SCHEMAS)
-def test_the_merged_metaschema_says_what_the_published_one_says(schema: Any) -> None:
-    assert metaschema().is_valid(schema) == published_takes(schema)
-
-
-@pytest.mark.parametrize("keyword", metaschema().schema["properties"])
-@pytest.mark.parametrize(
-    "value", [1, "a", "#", True, {}, {"a": 1}, {"a": {}}, {"a": ["b"]}, [], ["a", "a"], [{}]], ids=repr
-)
-def test_the_two_agree_on_every_keyword(keyword: str, value: Any) -> None:
-    assert metaschema().is_valid({keyword: value}) == published_takes({keyword: value})
-
-
-@given(SCHEMAS)
-def test_what_is_plainly_valid_is_valid(schema: Any) -> None:
-    assert not plainly_valid(schema) or published_takes(schema)
-
-
-@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("good/**/*.json")), ids=lambda it: it.name)
-def test_the_schemas_of_the_good_manifests_are_valid_whoever_is_asked(path: Path) -> None:
-    schema = json.loads(path.read_text(encoding="utf-8"))
-
-    assert published_takes(schema)
-    assert metaschema().is_valid(schema)
 
 
 @pytest.mark.parametrize(

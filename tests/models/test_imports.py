@@ -5,14 +5,19 @@ import sys
 
 import pytest
 
+HEAVY = {"httpx", "httpcore", "pydantic", "jsonschema_rs"}
+
 
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
-        ("import talekeeper.models, talekeeper.trace", {"httpx", "httpcore", "pydantic", "jsonschema", "tomli", "ssl"}),
+        (
+            "import talekeeper.models, talekeeper.trace",
+            {"httpx", "httpcore", "pydantic", "jsonschema_rs", "tomli", "ssl"},
+        ),
         (
             "from pathlib import Path; from talekeeper.models import open_models; open_models(Path('nowhere'))",
-            {"httpx", "httpcore", "pydantic", "jsonschema"},
+            HEAVY,
         ),
     ],
     ids=["the rooms", "no-model mode"],

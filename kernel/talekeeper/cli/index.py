@@ -9,8 +9,8 @@ import click
 
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.config import MISSPELT, nearest
 from talekeeper.errors import NoModel
-from talekeeper.manifest import SAME, nearest
 from talekeeper.models import EMBEDDING
 
 if TYPE_CHECKING:
@@ -89,5 +89,5 @@ def _show(standing: EmbeddingStatus, cure: str = "") -> None:
 
 def _cure(home: Home) -> str:
     """What to do where nothing embeds; a slot of any name may be configured, also one that is `embedding` misspelt."""
-    near = nearest(EMBEDDING, home.models.slots, SAME)
+    near = nearest(EMBEDDING, home.models.slots, MISSPELT)
     return f"did you mean [models.{EMBEDDING}] by [models.{near}]?" if near else _CURE

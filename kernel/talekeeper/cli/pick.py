@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from talekeeper.cli.options import Common
+from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.manifest import nearest
 from talekeeper.story import Coordinate, Message, Session, Workspace, check_name, check_workspace
 
 if TYPE_CHECKING:

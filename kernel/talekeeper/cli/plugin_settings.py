@@ -10,8 +10,9 @@ import click
 from talekeeper.cli import screen
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.pick import session_of
+from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.manifest import PluginManifest, nearest
+from talekeeper.manifest import PluginManifest
 
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 

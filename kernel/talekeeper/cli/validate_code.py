@@ -28,8 +28,8 @@ from talekeeper.manifest import (
     WheelRefused,
     code_rules,
     located,
-    visible,
 )
+from talekeeper.text import visible
 
 SECONDS = 30.0
 """For one plugin, both times; a host gives each of the two imports and registrations ten."""

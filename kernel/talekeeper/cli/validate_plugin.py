@@ -35,7 +35,8 @@ _STYLES: Mapping[str, Callable[[str], str]] = {
 def _explain(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
     if name is None:
         return
-    from talekeeper.manifest import BY_ID, did_you_mean  # noqa: PLC0415 - as above
+    from talekeeper.config import did_you_mean  # noqa: PLC0415 - as above
+    from talekeeper.manifest import BY_ID  # noqa: PLC0415 - as above
 
     code = BY_ID.get(name.upper())
     if code is None:

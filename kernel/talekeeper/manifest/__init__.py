@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from talekeeper.manifest.codes.packaging import BAD_WHEEL
     from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
     from talekeeper.manifest.diagnostic import Code, Diagnostic, Finding, located
-    from talekeeper.manifest.disagreement import schema_fault
     from talekeeper.manifest.importable import folder_of
     from talekeeper.manifest.level import LEVEL
     from talekeeper.manifest.model.publish import generated_schema, generated_text
@@ -26,17 +25,13 @@ if TYPE_CHECKING:
     from talekeeper.manifest.outcome import Examined, Report
     from talekeeper.manifest.package import Folder, matches
     from talekeeper.manifest.points import POINTS
-    from talekeeper.manifest.positions import Path, Places
     from talekeeper.manifest.present import as_document, as_github, as_text, unpainted
     from talekeeper.manifest.project import GROUP, lone_package, project_at
     from talekeeper.manifest.published import PUBLISHED_SCHEMA, published_text
     from talekeeper.manifest.reference import reference_text
     from talekeeper.manifest.seeds import seed_rows
-    from talekeeper.manifest.source import parse
-    from talekeeper.manifest.suggest import SAME, did_you_mean, nearest
     from talekeeper.manifest.targets import report
     from talekeeper.manifest.wheel import Wheel, WheelRefused
-    from talekeeper.manifest.wording import visible
 else:
     __getattr__ = lazy_face(__name__)
 
@@ -50,15 +45,12 @@ __all__ = [
     "PLUGIN_ID",
     "POINTS",
     "PUBLISHED_SCHEMA",
-    "SAME",
     "Code",
     "Diagnostic",
     "Examined",
     "Finding",
     "Folder",
     "Namespace",
-    "Path",
-    "Places",
     "PluginManifest",
     "Report",
     "SearchTable",
@@ -69,7 +61,6 @@ __all__ = [
     "as_text",
     "check_manifest",
     "code_rules",
-    "did_you_mean",
     "folder_of",
     "generated_schema",
     "generated_text",
@@ -78,16 +69,12 @@ __all__ = [
     "lone_package",
     "matches",
     "name_fault",
-    "nearest",
-    "parse",
     "project_at",
     "published_text",
     "read_manifest",
     "reference_text",
     "report",
-    "schema_fault",
     "seed_rows",
     "tool_key",
     "unpainted",
-    "visible",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from talekeeper.config import Table
 from talekeeper.manifest.codes import packaging as codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.table import Table
-from talekeeper.manifest.wording import listed, quoted
+from talekeeper.text import listed, quoted
 
 
 class Expected(NamedTuple):

@@ -11,7 +11,7 @@ from importlib.metadata import Distribution, EntryPoint, distributions, entry_po
 from typing import NamedTuple
 
 from talekeeper.manifest.project import GROUP
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 FILE_NAME = "entry_points.txt"
 

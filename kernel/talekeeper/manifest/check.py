@@ -8,28 +8,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from talekeeper.config import Fault, FaultKind, KeyPath, Places, Table, parse
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import identity_rules
 from talekeeper.manifest.agreement import NOTHING, Expected, agrees
 from talekeeper.manifest.codes import file as file_codes
 from talekeeper.manifest.declare import declare
 from talekeeper.manifest.declared import PluginManifest
-from talekeeper.manifest.diagnostic import Diagnostic, Finding, located, whole_file
+from talekeeper.manifest.diagnostic import Code, Diagnostic, Finding, located, whole_file
 from talekeeper.manifest.level import LEVEL
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.plain import plainly_holds
 from talekeeper.manifest.points import POINTS, Point, Scene
-from talekeeper.manifest.positions import Path as KeyPath
-from talekeeper.manifest.positions import Places
-from talekeeper.manifest.source import SIZE_LIMIT, parse
-from talekeeper.manifest.table import Table
 
 if TYPE_CHECKING:
     from talekeeper.manifest.complaints import Complaints
 
 FILE_NAME = "plugin.toml"
+SIZE_LIMIT = 64 * 1024
+
+_CODES: Mapping[FaultKind, Code] = MappingProxyType(
+    {
+        "too-large": file_codes.TOO_LARGE,
+        "not-utf8": file_codes.NOT_UTF8,
+        "byte-order-mark": file_codes.BYTE_ORDER_MARK,
+        "too-deep": file_codes.TOO_DEEP,
+        "syntax": file_codes.SYNTAX,
+        "not-json": file_codes.NOT_JSON,
+    }
+)
 
 
 class Checked(NamedTuple):
@@ -113,10 +123,10 @@ def examine(
     points: Mapping[str, Point] = POINTS,
 ) -> Checked:
     """Checks the bytes of a manifest against the files of its package, as a host of manifest level `level` would."""
-    source = parse(raw)
+    source = parse(raw, SIZE_LIMIT, free=("x",))
     plugin = Table(source.data or {}).table("plugin")
     written = plugin.whole("api")
-    findings, data = list(source.findings), source.data
+    findings, data = [_of_bytes(it) for it in source.faults], source.data
     if data is not None:
         more, data = _findings(data, package, points, newer=written is not None and written > level)
         findings += [*more, *agrees(plugin, expected)]
@@ -126,6 +136,10 @@ def examine(
     if data is None or not checked.holds:
         return checked
     return checked._replace(manifest=declare(data, package, root, points))
+
+
+def _of_bytes(fault: Fault) -> Finding:
+    return Finding(_CODES[fault.kind], fault.path, fault.message, fault.hint, span=fault.span)
 
 
 def _findings(

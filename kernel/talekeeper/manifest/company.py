@@ -6,7 +6,7 @@ from talekeeper.manifest.codes import contributions, identity
 from talekeeper.manifest.diagnostic import Diagnostic, Finding, located
 from talekeeper.manifest.names import tool_key
 from talekeeper.manifest.outcome import Examined
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 
 def in_company(examined: list[Examined]) -> list[Examined]:

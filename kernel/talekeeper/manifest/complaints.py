@@ -11,23 +11,21 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from talekeeper.config import MISSPELT, KeyPath, nearest
 from talekeeper.manifest import saying
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.json_text import not_json
 from talekeeper.manifest.keys import Keys
 from talekeeper.manifest.model.whole import model
 from talekeeper.manifest.points import Point
-from talekeeper.manifest.positions import Path
-from talekeeper.manifest.suggest import SAME, nearest
-from talekeeper.manifest.table import is_array, is_table
+from talekeeper.text import is_array, is_table, json_fault
 
 
 class Complaints(NamedTuple):
     """What the model has to say; which unknown keys are taken for which known ones; which are left out."""
 
     findings: list[Finding]
-    respelled: dict[Path, Path]
-    ignored: list[Path]
+    respelled: dict[KeyPath, KeyPath]
+    ignored: list[KeyPath]
 
 
 def complaints(points: Mapping[str, Point], data: Mapping[str, Any], *, newer: bool) -> Complaints:
@@ -48,12 +46,12 @@ def complaints(points: Mapping[str, Point], data: Mapping[str, Any], *, newer: b
     findings += [saying.missing(it, keys) for it in missing if it not in told]
     # What JSON does not have is complained of when the file is read.
     values = [it for it in errors if it.kind not in {"extra_forbidden", "missing"}]
-    others = [it for it in values if not not_json(at(data, it.path))]
+    others = [it for it in values if not json_fault(at(data, it.path))]
     findings += [saying.value(path, group, at(data, path)) for path, group in _grouped(others).items()]
     return Complaints(findings, respelled, unknown if newer else [])
 
 
-def at(data: Any, path: Path) -> Any:
+def at(data: Any, path: KeyPath) -> Any:
     """The value at a path that is there."""
     for step in path:
         data = data[step]
@@ -69,12 +67,12 @@ def _errors(shape: type[BaseModel], data: Mapping[str, Any]) -> list[saying.Erro
     return []
 
 
-def _path(location: tuple[int | str, ...], kind: str, data: Any) -> Path:
+def _path(location: tuple[int | str, ...], kind: str, data: Any) -> KeyPath:
     """The location without what is not in the file: `[key]` after a bad name, and the branches of a union."""
     if kind == "string_pattern_mismatch" and location[-1] == "[key]":
         return location[:-1]
     of_key = kind in {"extra_forbidden", "missing"}
-    path: Path = ()
+    path: KeyPath = ()
     here = data
     for place, step in enumerate(location):
         if is_table(here) and (step in here or (of_key and place == len(location) - 1)):
@@ -88,25 +86,25 @@ def _path(location: tuple[int | str, ...], kind: str, data: Any) -> Path:
 
 
 def _respelled(
-    unknown: list[Path], missing: list[Path], data: Mapping[str, Any], keys: Keys
-) -> Iterator[tuple[Path, Path]]:
+    unknown: list[KeyPath], missing: list[KeyPath], data: Mapping[str, Any], keys: Keys
+) -> Iterator[tuple[KeyPath, KeyPath]]:
     """Unknown keys that stand for a known one which the table lacks; a missing required one comes first."""
-    taken: set[Path] = set()
+    taken: set[KeyPath] = set()
     for written in unknown:
         table, name = written[:-1], str(written[-1])
         lacking = [it for it in missing if it[:-1] == table]
         free = [(*table, it) for it in keys.of(table) if it not in at(data, table)]
         for candidates in (lacking, free):
-            found = nearest(name, [str(it[-1]) for it in candidates if it not in taken], SAME)
+            found = nearest(name, [str(it[-1]) for it in candidates if it not in taken], MISSPELT)
             if found:
                 taken.add((*table, found))
                 yield written, (*table, found)
                 break
 
 
-def _grouped(errors: list[saying.Error]) -> dict[Path, list[saying.Error]]:
+def _grouped(errors: list[saying.Error]) -> dict[KeyPath, list[saying.Error]]:
     """The errors by path. Of a list that is also no text but has a bad item, the item is the fault."""
-    groups: dict[Path, list[saying.Error]] = {}
+    groups: dict[KeyPath, list[saying.Error]] = {}
     for error in errors:
         groups.setdefault(error.path, []).append(error)
     above = {path[:length] for path in groups for length in range(len(path))}

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from talekeeper.config import Table
 from talekeeper.manifest import schema_file
 from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
 from talekeeper.manifest.package import Package
 from talekeeper.manifest.plain import filled
 from talekeeper.manifest.points import POINTS, Point
-from talekeeper.manifest.table import Table, is_array
+from talekeeper.text import is_array
 
 
 def declare(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from talekeeper.manifest.positions import Path, Places, Span, pointer
+from talekeeper.config import KeyPath, Places, Span, pointer
 
 Severity = Literal["error", "warning"]
 
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
     """A breach of `code` at a key path. `on` says whether the key or its value is meant, `span` overrides both."""
 
     code: Code
-    path: Path
+    path: KeyPath
     message: str
     hint: str = ""
     on: Literal["key", "value"] = "value"

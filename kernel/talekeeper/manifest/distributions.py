@@ -8,16 +8,15 @@ from pathlib import Path
 
 from talekeeper.manifest.agreement import Expected
 from talekeeper.manifest.announced import announced
-from talekeeper.manifest.check import FILE_NAME, examine
+from talekeeper.manifest.check import FILE_NAME, SIZE_LIMIT, examine
 from talekeeper.manifest.codes import packaging as codes
 from talekeeper.manifest.company import in_company
 from talekeeper.manifest.importable import folder_of, is_package_name
 from talekeeper.manifest.outcome import Examined, about
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.project import GROUP
-from talekeeper.manifest.source import SIZE_LIMIT
 from talekeeper.manifest.wheel import Wheel, WheelPackage, WheelRefused
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 Opened = tuple[Package, Path | None]
 """The files of a package, and their folder when there is one."""

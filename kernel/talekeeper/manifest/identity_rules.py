@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 
 from talekeeper import __version__
+from talekeeper.config import Table, did_you_mean
 from talekeeper.manifest.codes import across, contributions, style
 from talekeeper.manifest.codes import identity as codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import PathRefused, refuse_unsafe
 from talekeeper.manifest.points import Scene
-from talekeeper.manifest.suggest import did_you_mean
-from talekeeper.manifest.table import Table
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.text import quoted, visible
 
 _PLAIN_VERSION = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))*")
 """The common case of a PEP 440 version, which is in its normal form too."""

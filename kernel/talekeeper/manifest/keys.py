@@ -7,7 +7,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from talekeeper.manifest.positions import Path
+from talekeeper.config import KeyPath
 
 
 class Keys:
@@ -16,7 +16,7 @@ class Keys:
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
 
-    def of(self, path: Path) -> dict[str, str]:
+    def of(self, path: KeyPath) -> dict[str, str]:
         """Key → meaning for the table at a path; empty where names are free or nothing is known."""
         here: Any = self._model
         for step in path:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from talekeeper.manifest import names
 from talekeeper.manifest.codes import contributions, identity
 from talekeeper.manifest.diagnostic import Code
-from talekeeper.manifest.wording import quoted, spelled
+from talekeeper.text import quoted, spelled
 
 # Letters of other alphabets that pass for a Latin one, Cyrillic then Greek; only used to say what was meant.
 _LOOKALIKES = str.maketrans("аеорсхуіјѕһԁԛԝ" + "οαινρτυκ", "aeopcxyijshdqw" + "oaivptuk")

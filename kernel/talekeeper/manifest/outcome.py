@@ -8,7 +8,7 @@ from typing import NamedTuple
 from talekeeper.manifest.check import Checked
 from talekeeper.manifest.codes.file import UNREADABLE
 from talekeeper.manifest.diagnostic import Code, Diagnostic, whole_file
-from talekeeper.manifest.wording import visible
+from talekeeper.text import visible
 
 
 class Examined(NamedTuple):

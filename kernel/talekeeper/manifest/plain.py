@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from talekeeper.manifest.plain_value import plainly_fits, referred
+from talekeeper.json_schema import fits, resolve
 from talekeeper.manifest.points import POINTS, Point
 from talekeeper.manifest.published import json_schema
-from talekeeper.manifest.table import is_array, is_table
+from talekeeper.text import is_array, is_table
 
 
 def plainly_holds(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> bool:
     """True only for manifests whose shape the model accepts; False says nothing. Other points are in no file."""
-    return points is POINTS and plainly_fits(json_schema(), data)
+    # Anything may stand in the notes, dates of TOML included.
+    without_notes = {**data, "x": {}} if is_table(data.get("x")) else data
+    try:
+        return points is POINTS and fits(json_schema(), without_notes)
+    except ValueError:
+        return False  # a date elsewhere is no value of JSON
 
 
 def filled(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> dict[str, Any]:
@@ -32,11 +37,13 @@ def filled(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> dic
 
 def _filled(schema: Any, value: Any) -> Any:
     if "$ref" in schema:
-        schema = referred(schema, json_schema())
+        schema = resolve(json_schema(), schema["$ref"])
     elif "anyOf" in schema:
-        schema = next(it for it in schema["anyOf"] if plainly_fits(it, value))
+        schema = next(it for it in schema["anyOf"] if fits(it, value))
     elif schema.get("type") == "number":
         return float(value)
+    elif schema.get("type") == "integer":
+        return int(value)
     if is_table(value):
         return _table(schema, value)
     return [_filled(schema["items"], it) for it in value] if is_array(value) else value

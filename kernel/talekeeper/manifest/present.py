@@ -9,7 +9,7 @@ from typing import Any
 from talekeeper.manifest.declared import PluginManifest
 from talekeeper.manifest.diagnostic import Diagnostic
 from talekeeper.manifest.outcome import Report
-from talekeeper.manifest.wording import counted, listed, quoted, visible
+from talekeeper.text import counted, listed, quoted, visible
 
 Paint = Callable[[str, str], str]
 """Puts a style ("place", "error", "warning", "dim", "hint", "ok") on a text; a plain terminal gets the text alone."""

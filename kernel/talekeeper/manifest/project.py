@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import tomli
 
+from talekeeper.config import Table
 from talekeeper.manifest.check import FILE_NAME
 from talekeeper.manifest.package import matches
-from talekeeper.manifest.table import Table, is_array, is_table
+from talekeeper.text import is_array, is_table
 
 GROUP = "talekeeper.plugins"
 """The entry-point group that installed plugins are found by."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from talekeeper.manifest.references import resolve
-from talekeeper.manifest.table import is_array, is_table
+from talekeeper.json_schema import resolve
+from talekeeper.text import is_array, is_table
 
 _MOST_STEPS = 32
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from talekeeper.manifest.level import LEVEL
-from talekeeper.manifest.table import is_array
+from talekeeper.text import is_array
 
 _SCHEMA = f"v{LEVEL}/plugin.schema.json"
 _INTRODUCTION = f"""# plugin.toml, key by key

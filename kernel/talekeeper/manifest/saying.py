@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from talekeeper.config import KeyPath, did_you_mean, nearest
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.codes import identity
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.keys import Keys
 from talekeeper.manifest.name_faults import name_fault
-from talekeeper.manifest.positions import Path
-from talekeeper.manifest.suggest import did_you_mean, nearest
-from talekeeper.manifest.table import is_table
-from talekeeper.manifest.wording import counted, listed, quoted, visible
+from talekeeper.text import counted, is_table, listed, quoted, visible
 
 _TYPES = MappingProxyType(
     {
@@ -50,7 +48,7 @@ class Error(NamedTuple):
     """One error of the model: pydantic's name for it, the path in the manifest, what the sentence needs."""
 
     kind: str
-    path: Path
+    path: KeyPath
     context: Mapping[str, Any]
 
 
@@ -59,7 +57,7 @@ def only_types(errors: Sequence[Error]) -> bool:
     return all(it.kind in _TYPES for it in errors)
 
 
-def unknown(path: Path, meant: Path | None, keys: Keys, *, newer: bool) -> Finding:
+def unknown(path: KeyPath, meant: KeyPath | None, keys: Keys, *, newer: bool) -> Finding:
     """An unknown key, and the one it stands for if that is known."""
     table, name = path[:-1], str(path[-1])
     known = keys.of(table)
@@ -77,7 +75,7 @@ def unknown(path: Path, meant: Path | None, keys: Keys, *, newer: bool) -> Findi
     return Finding(identity.NEWER_LEVEL if newer else code, path, message, hint, on="key")
 
 
-def missing(path: Path, keys: Keys) -> Finding:
+def missing(path: KeyPath, keys: Keys) -> Finding:
     """A required key that the table at its parent's path lacks."""
     table, name = path[:-1], str(path[-1])
     if path == ("plugin",):
@@ -87,7 +85,7 @@ def missing(path: Path, keys: Keys) -> Finding:
     return Finding(codes.MISSING_KEY, table, f"no {quoted(name)} in {called(table)}", meaning, on="key")
 
 
-def value(path: Path, errors: Sequence[Error], found: Any) -> Finding:
+def value(path: KeyPath, errors: Sequence[Error], found: Any) -> Finding:
     """A value that the model refuses. Of several errors the first that is not about its type is told."""
     error = next((it for it in errors if it.kind not in _TYPES), None)
     if error is None:
@@ -114,14 +112,14 @@ def value(path: Path, errors: Sequence[Error], found: Any) -> Finding:
     return Finding(codes.TEXT_SHAPE, path, message)
 
 
-def _not_a_choice(path: Path, key: str, found: Any, expected: str) -> Finding:
+def _not_a_choice(path: KeyPath, key: str, found: Any, expected: str) -> Finding:
     choices = [it.strip("'") for it in expected.replace(" or ", ", ").split(", ")]
     hint = did_you_mean(found, choices) if isinstance(found, str) else ""
     message = f"{key} is {quoted(found)}, expected {listed([quoted(it) for it in choices], 'or')}"
     return Finding(codes.NOT_A_CHOICE, path, message, hint)
 
 
-def _wrong_type(path: Path, wanted: list[str], found: Any) -> Finding:
+def _wrong_type(path: KeyPath, wanted: list[str], found: Any) -> Finding:
     point = path[-1] if path[:1] == ("contributes",) and len(path) == 2 else ""  # noqa: PLR2004 - contributes.tools
     start = f"{called(path)} is {quoted(found)}, expected"
     if not point:
@@ -145,7 +143,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,}"
 
 
-def called(path: Path) -> str:
+def called(path: KeyPath) -> str:
     """What a person calls the thing at a path: `[plugin]`, `search`, `[[contributes.tools]]`, `limit`."""
     match path:
         case ():

@@ -1,28 +1,18 @@
-"""Schema files that a manifest names: found inside the package, read as JSON, checked against the metaschema.
-
-jsonschema is imported for the first file that is not plainly valid.
-"""
+"""Schema files that a manifest names: found inside the package, read as JSON, checked against the metaschema."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
-from talekeeper.manifest import json_text
+from talekeeper.config import KeyPath, Table, did_you_mean
+from talekeeper.json_schema import DIALECT, endless, invalid_schema, references, resolve, subschemas
 from talekeeper.manifest.codes import across as codes
 from talekeeper.manifest.diagnostic import Code, Finding
-from talekeeper.manifest.disagreement import schema_faults
 from talekeeper.manifest.package import Package, PathRefused
-from talekeeper.manifest.plain_schema import plainly_valid
-from talekeeper.manifest.positions import Path
-from talekeeper.manifest.references import endless, references, resolve, subschemas
-from talekeeper.manifest.suggest import did_you_mean
-from talekeeper.manifest.table import Table, is_array, is_table
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SIZE_LIMIT = 256 * 1024
 _MOST_FAULTS = 5
 _ABOUT_TYPES = "no such type; there are array, boolean, integer, null, number, object and string"
@@ -64,7 +54,7 @@ def load(package: Package, table: Table, key: str) -> SchemaFile:
     return SchemaFile(verdict.schema, tuple(Finding(code, path, f"{visible(name)}{it}") for code, it in verdict.faults))
 
 
-def missing_file(package: Package, path: Path, name: str) -> Finding | None:
+def missing_file(package: Package, path: KeyPath, name: str) -> Finding | None:
     """What is wrong with a file name in the manifest, if anything."""
     try:
         return None if package.has(name) else _not_a_file(package, path, name)
@@ -74,13 +64,13 @@ def missing_file(package: Package, path: Path, name: str) -> Finding | None:
         return unreadable_file(path, name, error)
 
 
-def unreadable_file(path: Path, name: str, error: Exception) -> Finding:
+def unreadable_file(path: KeyPath, name: str, error: Exception) -> Finding:
     """What is said of a file that the system does not let anybody look at."""
     reason = getattr(error, "strerror", None) or "it is no name of a file"
     return Finding(codes.NO_SUCH_FILE, path, f"{quoted(name)} cannot be read: {visible(reason).lower()}")
 
 
-def _not_a_file(package: Package, path: Path, name: str) -> Finding:
+def _not_a_file(package: Package, path: KeyPath, name: str) -> Finding:
     if package.is_folder(name):
         return Finding(codes.NO_SUCH_FILE, path, f"{quoted(name)} is a folder, expected a file")
     beside = name.rpartition("/")[0]
@@ -105,8 +95,8 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     if len(raw) > SIZE_LIMIT:
         raise _Refused(codes.NOT_JSON_FILE, f" is larger than {SIZE_LIMIT:,} bytes")
     try:
-        schema = json_text.read(raw)
-    except json_text.NotJson as refusal:
+        schema = read_json(raw)
+    except NotJson as refusal:
         raise _Refused(codes.NOT_JSON_FILE, f"{refusal.place} {refusal}") from None
     if not is_table(schema):
         raise _Refused(codes.NOT_OF_OBJECTS, f" holds {quoted(schema)}, expected a schema of objects")
@@ -114,10 +104,10 @@ def _parsed(raw: bytes) -> dict[str, Any]:
 
 
 def _faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
-    if json_text.depth(schema) > json_text.DEPTH_LIMIT:
-        yield codes.NOT_A_SCHEMA, f" is nested more than {json_text.DEPTH_LIMIT} levels deep"
+    if json_depth(schema) > JSON_DEPTH_LIMIT:
+        yield codes.NOT_A_SCHEMA, f" is nested more than {JSON_DEPTH_LIMIT} levels deep"
         return
-    faults = [] if plainly_valid(schema) else sorted(schema_faults(metaschema(), schema))
+    faults = invalid_schema(schema)
     for place, sentence in faults[:_MOST_FAULTS]:
         about = _ABOUT_TYPES if _is_type(place) else sentence
         yield codes.NOT_A_SCHEMA, f"#/{place}: {about}"
@@ -155,38 +145,3 @@ def _reference_faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
         lost = True
     if not lost and endless(schema):
         yield codes.REMOTE_REFERENCE, " refers to itself without end"
-
-
-@lru_cache(maxsize=1)
-def metaschema() -> Any:
-    """A validator of the 2020-12 metaschema with its vocabularies merged into one schema.
-
-    The published one reaches every subschema through `$dynamicRef` over seven documents: 8 ms for a schema of eight
-    properties, 0.8 ms merged. A test holds the verdicts of the two equal.
-    """
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - 50 ms, paid only by who has a schema that is not plain
-
-    specifications: Any = import_module("jsonschema_specifications")  # it carries no types
-    published: Any = Draft202012Validator.META_SCHEMA
-    base = published["$id"].removesuffix("schema")
-    merged: dict[str, Any] = {"type": ["object", "boolean"], "properties": {}, "$defs": {}}
-    for part in (*(specifications.REGISTRY.contents(base + it["$ref"]) for it in published["allOf"]), published):
-        flat = _flat(part)
-        merged["properties"].update(flat.get("properties", {}))
-        merged["$defs"].update(flat.get("$defs", {}))
-    return Draft202012Validator(merged)
-
-
-def _flat(value: Any) -> Any:
-    # A keyword has a text for its value; the metaschema also has properties of these names, which are tables.
-    if is_table(value):
-        if isinstance(value.get("$dynamicRef"), str):
-            return {"$ref": "#"}
-        dropped = {key for key in ("$dynamicAnchor", "$id", "$schema") if isinstance(value.get(key), str)}
-        return {key: _flat(_here(key, item)) for key, item in value.items() if key not in dropped}
-    return [_flat(item) for item in value] if is_array(value) else value
-
-
-def _here(keyword: str, value: Any) -> Any:
-    # Some references lead into another of the documents; all of them are one now.
-    return f"#{value.partition('#')[2]}" if keyword == "$ref" and isinstance(value, str) else value

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from talekeeper.manifest import disagreement, json_text
+from talekeeper import json_schema
 from talekeeper.manifest.package import Package
 from talekeeper.manifest.record_schema import properties
-from talekeeper.manifest.table import is_table
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
 SIZE_LIMIT = 16 * 1024 * 1024
 SESSION_LINES = 200
@@ -67,7 +66,7 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
 
 def schema_fault(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
     """Why a record does not fit its schema, in one sentence; an empty text when it does."""
-    found = disagreement.schema_fault(schema, value)
+    found = json_schema.schema_fault(schema, value)
     return "" if found is None else f"{found[0]} {found[1]}".strip()
 
 
@@ -82,14 +81,14 @@ def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any])
 
 def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
     try:
-        value = json_text.read(line)
-    except json_text.NotJson as refusal:
+        value = read_json(line)
+    except NotJson as refusal:
         column = f" (column {refusal.place.rpartition(':')[2]})" if refusal.place else ""
         return SeedRow(number, fault=f"{refusal}{column}")
     if not is_table(value):
         return SeedRow(number, fault="is not a JSON object")
-    if json_text.depth(value) > json_text.DEPTH_LIMIT:
-        return SeedRow(number, fault=f"is nested more than {json_text.DEPTH_LIMIT} levels deep")
+    if json_depth(value) > JSON_DEPTH_LIMIT:
+        return SeedRow(number, fault=f"is nested more than {JSON_DEPTH_LIMIT} levels deep")
     key = value.get("id")
     if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT:
         return SeedRow(number, fault=f'has no text of 1 to {_KEY_LIMIT} characters under "id"')

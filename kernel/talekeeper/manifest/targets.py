@@ -23,7 +23,7 @@ from talekeeper.manifest.project import (
     project_around,
     project_at,
 )
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 _DEPTH = 4
 _MOST_FOLDERS = 5_000

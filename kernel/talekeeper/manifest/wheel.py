@@ -11,7 +11,7 @@ from importlib.metadata import Distribution
 from pathlib import Path, PurePosixPath
 
 from talekeeper.manifest.package import PathRefused, matches, refuse_unsafe
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.text import quoted, visible
 
 # What zipfile and zlib raise for bytes that somebody or something changed.
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from talekeeper.config import did_you_mean
 from talekeeper.db import Tx
 from talekeeper.identity import is_owner
-from talekeeper.manifest import Namespace, SearchTable, did_you_mean
+from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.plugins import Plugin, Roster, State
 from talekeeper.search import PartScope, Source
 from talekeeper.services import Services

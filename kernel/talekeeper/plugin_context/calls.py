@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from talekeeper.errors import NotFound, ParameterError, PluginError, TalekeeperError
-from talekeeper.manifest import schema_fault
+from talekeeper.json_schema import schema_fault
 from talekeeper.plugin_context.bound import Bound, Lifetime
 from talekeeper.plugin_context.models import CallModels
 from talekeeper.plugin_context.reading import StoryHistory, StorySearch, session_view

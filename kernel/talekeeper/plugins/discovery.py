@@ -11,7 +11,8 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-from talekeeper.manifest import SAME, folder_of, installed, nearest
+from talekeeper.config import MISSPELT, nearest
+from talekeeper.manifest import folder_of, installed
 from talekeeper.plugins.found import Found, Origin
 from talekeeper.plugins.project import MANIFEST, project
 from talekeeper.plugins.safety import unsafe, writable_by_all
@@ -84,7 +85,7 @@ def _is_of_a_plugin(name: str) -> bool:
     return (
         name.endswith((".py", ".schema.json"))
         or name in {MANIFEST, "pyproject.toml"}
-        or nearest(name, (MANIFEST,), SAME) is not None
+        or nearest(name, (MANIFEST,), MISSPELT) is not None
     )
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from talekeeper.clock import Clock, iso
+from talekeeper.config import nearest
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PluginError, StoreError
-from talekeeper.manifest import Namespace, installed, nearest
+from talekeeper.manifest import Namespace, installed
 from talekeeper.plugins import enablement, faults, namespaces, settings
 from talekeeper.plugins.discovery import discover
 from talekeeper.plugins.explain import Explanation, explain

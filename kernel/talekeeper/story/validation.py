@@ -6,7 +6,8 @@ import json
 
 from talekeeper.db import dumps
 from talekeeper.errors import ParameterError
-from talekeeper.manifest import Namespace, schema_fault
+from talekeeper.json_schema import schema_fault
+from talekeeper.manifest import Namespace
 
 
 def check_value(namespace: Namespace, value: object) -> str:

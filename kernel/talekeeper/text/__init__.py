@@ -13,19 +13,34 @@ if TYPE_CHECKING:
     from talekeeper.text.normalisation import normalise
     from talekeeper.text.runs import Script, find_runs, script_of
     from talekeeper.text.sentences import sentence_ends
+    from talekeeper.text.strict_json import (
+        EXACT_INTEGER,
+        JSON_DEPTH_LIMIT,
+        NotJson,
+        is_array,
+        is_table,
+        json_depth,
+        json_fault,
+        read_json,
+    )
     from talekeeper.text.terms import Terms
     from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, everyday_terms, query_terms
+    from talekeeper.text.wording import counted, listed, quoted, spelled, visible
     from talekeeper.text.words import split_word
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "EXACT_INTEGER",
+    "JSON_DEPTH_LIMIT",
     "SINGLE",
     "TOKENS_FINGERPRINT",
     "Day",
+    "NotJson",
     "Script",
     "Terms",
     "check_text",
+    "counted",
     "cut_graphemes",
     "date_words",
     "digest",
@@ -34,12 +49,21 @@ __all__ = [
     "everyday_terms",
     "find_runs",
     "grapheme_border",
+    "is_array",
+    "is_table",
+    "json_depth",
+    "json_fault",
+    "listed",
     "normalise",
     "paired_characters",
     "query_terms",
+    "quoted",
     "read_day",
+    "read_json",
     "script_of",
     "sentence_ends",
+    "spelled",
     "split_word",
     "token_quarters",
+    "visible",
 ]

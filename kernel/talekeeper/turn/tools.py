@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, PermissionDenied, TalekeeperError
-from talekeeper.manifest import schema_fault
+from talekeeper.json_schema import schema_fault
 from talekeeper.memory_search import MEMORY_SEARCH, run_tool
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
 from talekeeper.plugin_context import InTurn, Pending, call_plugin

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from talekeeper.config import KeyPath
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import ImportFileError, NotFound, ParameterError, StoreError
 from talekeeper.home import Home
-from talekeeper.manifest import Namespace, Path, schema_fault
+from talekeeper.json_schema import schema_fault
+from talekeeper.manifest import Namespace
 from talekeeper.story import Draft, Session, scope_of
 from talekeeper.worlds.read import Entry, World
 
@@ -90,7 +92,7 @@ def _misfit(world: World, entry: Entry, namespace: Namespace, place: str, what: 
     return world.fault((*steps, named) if named else steps, f"{path}: {what}", cure=cure, key=bool(named))
 
 
-def _keys(value: Mapping[str, Any], inner: Path) -> list[str]:
+def _keys(value: Mapping[str, Any], inner: KeyPath) -> list[str]:
     return [] if inner else list(value)
 
 

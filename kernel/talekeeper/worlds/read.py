@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeGuard, cast
 
+from talekeeper.config import KeyPath, Places, parse
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.exchange import opened
-from talekeeper.manifest import Path, Places, parse
 from talekeeper.story import check_line, check_name
 from talekeeper.text import check_text
 
@@ -29,7 +29,7 @@ class Entry:
     path: str
     key: str
     value: Mapping[str, Any]
-    steps: Path
+    steps: KeyPath
 
     @property
     def plugin(self) -> str:
@@ -53,7 +53,7 @@ class World:
     entries: tuple[Entry, ...] = ()
     places: Places = field(default_factory=Places, repr=False)
 
-    def fault(self, steps: Path, what: str, *, cure: str = "", key: bool = False) -> ImportFileError:
+    def fault(self, steps: KeyPath, what: str, *, cure: str = "", key: bool = False) -> ImportFileError:
         """The error about a place in the file; `key` when the key itself is at fault and not its value."""
         line = self.places.span(steps, "key" if key else "value").line
         return ImportFileError(self.file, line, what, cure=cure)
@@ -79,9 +79,9 @@ def read_world(name: str) -> World:
     with opened(name) as stream:
         raw = stream.read(LIMIT + 1)
     source = parse(raw, LIMIT)
-    for finding in source.findings:
-        line = (finding.span or source.places.span(finding.path, "value")).line
-        raise ImportFileError(name, line, finding.message, cure=finding.hint)
+    for fault in source.faults:
+        line = (fault.span or source.places.span(fault.path, "value")).line
+        raise ImportFileError(name, line, fault.message, cure=fault.hint)
     document = dict(source.data or {})
     bare = World(name, places=source.places)
     for key in document:
@@ -135,7 +135,7 @@ def _entries(world: World, plugins: object) -> Iterator[Entry]:
             yield from _records(world, (*steps, name), f"{steps[-1]}/{name}", records)
 
 
-def _records(world: World, steps: Path, path: str, records: object) -> Iterator[Entry]:
+def _records(world: World, steps: KeyPath, path: str, records: object) -> Iterator[Entry]:
     header = f"plugin.{path.replace('/', '.')}"
     if isinstance(records, list):
         for index, value in enumerate(cast("list[object]", records)):
@@ -154,14 +154,14 @@ def _records(world: World, steps: Path, path: str, records: object) -> Iterator[
         yield Entry(path, key, value, place)
 
 
-def _tables(world: World, steps: Path, value: object, cure: str) -> Iterator[tuple[Path, object]]:
+def _tables(world: World, steps: KeyPath, value: object, cure: str) -> Iterator[tuple[KeyPath, object]]:
     if not _is_table(value):
         _refuse(world, steps, cure)
     for key, inner in value.items():
         yield (*steps, key), inner
 
 
-def _refuse(world: World, steps: Path, cure: str) -> NoReturn:
+def _refuse(world: World, steps: KeyPath, cure: str) -> NoReturn:
     raise world.fault(steps, f"{'.'.join(map(str, steps))} is a table", cure=cure)
 
 

@@ -1,7 +1,7 @@
 """TK0: the file itself and its syntax."""
 
 from talekeeper.manifest.diagnostic import Code
-from talekeeper.manifest.json_text import EXACT_INTEGER
+from talekeeper.text import EXACT_INTEGER
 
 UNREADABLE = Code(
     "TK001",

@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from talekeeper.json_schema import DIALECT
 from talekeeper.manifest.model.whole import model
 from talekeeper.manifest.points import POINTS, Point
-from talekeeper.manifest.schema_file import DIALECT
-from talekeeper.manifest.table import is_array, is_table
+from talekeeper.text import is_array, is_table
 
 
 def generated_schema(points: Mapping[str, Point] = POINTS) -> dict[str, Any]:

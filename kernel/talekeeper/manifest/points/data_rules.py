@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from talekeeper.manifest import record_schema, schema_file, seeds, suggest
+from talekeeper.config import KeyPath, Table, did_you_mean
+from talekeeper.manifest import record_schema, schema_file, seeds
 from talekeeper.manifest.codes import across, contributions, style
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import PathRefused
 from talekeeper.manifest.points.point import Scene
-from talekeeper.manifest.positions import Path
-from talekeeper.manifest.table import Table
-from talekeeper.manifest.wording import quoted, visible
+from talekeeper.text import quoted, visible
 
 
 def _limits(scene: Scene) -> Iterator[Finding]:
@@ -39,7 +38,7 @@ def _searched(search: Table, schema: Mapping[str, Any], file: str) -> Iterator[F
             if name not in known:
                 listed = ", ".join(visible(it) for it in list(known)[:8]) or "no properties"
                 message = f"search.{key} names {quoted(name)}, which {visible(file)} does not have; it has {listed}"
-                yield Finding(across.NO_SUCH_PROPERTY, path, message, suggest.did_you_mean(name, known))
+                yield Finding(across.NO_SUCH_PROPERTY, path, message, did_you_mean(name, known))
             elif reason := _wrong_type(key, schema, known[name]):
                 yield Finding(across.NOT_SEARCHABLE, path, f"search.{key} names {quoted(name)}, {reason}")
     yield from _twice(search)
@@ -103,7 +102,7 @@ def _seeded(scene: Scene, entry: Table, schema: Mapping[str, Any]) -> Iterator[F
     yield from _too_long(entry, path, survey.lines)
 
 
-def _too_long(entry: Table, path: Path, lines: int) -> Iterator[Finding]:
+def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
     limit = entry.whole("limit")
     if entry.text("scope") in {None, "session"} and lines > seeds.SESSION_LINES:
         message = f"the seed has {lines:,} lines, at most {seeds.SESSION_LINES} are loaded into a session"

@@ -8,7 +8,7 @@ from talekeeper.manifest.codes import contributions
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.points.point import Point, Scene, kept_in
 from talekeeper.manifest.points.shared import names_once, needs_code
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 
 def _patterns(scene: Scene) -> Iterator[Finding]:

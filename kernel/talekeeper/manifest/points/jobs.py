@@ -9,7 +9,7 @@ from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.points.point import Point, Scene, kept_in
 from talekeeper.manifest.points.shared import names_once, needs_code
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 _WHEN = ("cron", "time", "weekday", "tz")
 _CRON_FIELDS = 5

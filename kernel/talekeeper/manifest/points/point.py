@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from talekeeper.config import Table
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import Package
-from talekeeper.manifest.table import Table
 
 
 class Scene(NamedTuple):

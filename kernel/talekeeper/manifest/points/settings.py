@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from talekeeper.config import Table
 from talekeeper.manifest.codes import contributions as codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.points.point import Point, Scene, kept_in
 from talekeeper.manifest.points.shared import names_once
-from talekeeper.manifest.table import Table, is_array
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import is_array, quoted
 
 
 def _is_of(value: Any, kind: str) -> bool:

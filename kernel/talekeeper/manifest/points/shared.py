@@ -8,7 +8,7 @@ from talekeeper.manifest import schema_file
 from talekeeper.manifest.codes import contributions
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.points.point import Rule, Scene
-from talekeeper.manifest.wording import quoted
+from talekeeper.text import quoted
 
 
 def names_once(key: str, compared: Callable[[str], str] = str) -> Rule:

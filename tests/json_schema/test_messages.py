@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from talekeeper.manifest.disagreement import schema_fault
+from jsonschema.exceptions import best_match
+from talekeeper.json_schema import InvalidSchema, schema_fault
 
 CASES: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"required": ["a"]}, {}, "", "the property 'a' is missing"),
@@ -21,7 +22,7 @@ CASES: list[tuple[dict[str, Any], Any, str, str]] = [
         {"unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]},
         {"a": 1, "z": 1},
         "",
-        "has a property that is not in the schema",
+        "the property 'z' is not in the schema",
     ),
     ({"properties": {"a": False}}, {"a": 1}, "", "1 is not allowed by the schema"),
     ({"type": ["object", "null"]}, 1, "", "must be of type object or null"),
@@ -46,6 +47,7 @@ CASES: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"oneOf": [{}, {}]}, 1, "", "must fit one of 2 schemas, and fits several"),
     ({"not": {}}, 1, "", "is what the schema rules out"),
     ({"propertyNames": {"enum": ["a"]}}, {"z": 1}, "", "the name of the property 'z' must be one of 'a'"),
+    ({"propertyNames": False}, {"z": 1}, "", "the name of the property 'z' is not allowed by the schema"),
     ({"properties": {"propertyNames": {"type": "null"}}}, {"propertyNames": "z"}, "propertyNames", "must be of"),
     ({"items": {"properties": {"a": {"type": "string"}}}}, [{"a": 1}], "0/a", "must be of type string"),
     ({"if": {}, "then": {"required": ["a"]}}, {}, "", "the property 'a' is missing"),
@@ -106,13 +108,52 @@ def test_whatever_does_not_fit_is_told_and_nothing_else(schema: Any, value: Any)
     assert found is None or "the schema's rule" not in found[1]
 
 
+@given(schema=st.recursive(st.booleans() | _rules(st.booleans()), _rules, max_leaves=4), value=VALUES)
+def test_of_several_errors_the_best_match_is_told(schema: Any, value: Any) -> None:
+    whole = {"allOf": [schema]}
+    oracle: Any = Draft202012Validator(whole)
+    best = best_match(oracle.iter_errors(value))
+
+    found = schema_fault(whole, value)
+
+    assert (found and found[0]) == (best and "/".join(map(str, best.absolute_path)))
+
+
 def _nested(levels: int, within: Callable[[Any], Any], innermost: Any) -> Any:
     return reduce(lambda inner, _: within(inner), range(levels), innermost)
 
 
-def test_a_value_too_deep_for_its_schema_is_a_misfit() -> None:
+def test_a_schema_that_asks_about_every_level_many_times_is_answered() -> None:
     schema = {"type": "object", "properties": {"a": _nested(25, lambda it: {"allOf": [it]}, {"$ref": "#"})}}
 
     found = schema_fault(schema, _nested(60, lambda it: {"a": it}, 1))
 
-    assert found == ("", "is nested too deeply to be held against the schema")
+    assert found == ("/".join("a" * 60), "must be of type object")
+
+
+@pytest.mark.parametrize("levels", [100, 900])
+def test_a_deep_value_is_answered(levels: int) -> None:
+    schema = {"properties": {"a": {"$ref": "#"}}, "additionalProperties": False}
+
+    assert schema_fault(schema, _nested(levels, lambda it: {"a": it}, {})) is None
+    assert schema_fault(schema, _nested(levels, lambda it: {"a": it}, {"b": 1})) == (
+        "/".join("a" * levels),
+        "the property 'b' is not in the schema",
+    )
+
+
+@pytest.mark.parametrize("schema", [{"$ref": "#"}, {"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#"}]}}}])
+def test_a_schema_that_refers_to_itself_without_end_is_answered(schema: dict[str, Any]) -> None:
+    assert schema_fault(schema, {"a": 1}) is None
+
+
+@pytest.mark.parametrize(
+    "reference", ["https://example.org/a.json", "http://127.0.0.1/a", "file:///etc/passwd", "other.json", "#/$defs/a"]
+)
+def test_what_a_schema_refers_to_is_never_fetched(reference: str) -> None:
+    with pytest.raises(InvalidSchema):
+        schema_fault({"properties": {"a": {"$ref": reference}}}, {"a": 1})
+
+
+def test_half_a_surrogate_pair_is_a_misfit() -> None:
+    assert schema_fault({"minLength": 1}, "\ud800") == ("", "has half a surrogate pair in a text")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from talekeeper.manifest.wording import quoted
+from talekeeper.text.wording import quoted
 
 
 @pytest.mark.parametrize("value", [2**64, -(2**64), 16**6000], ids=["over", "under", "longer-than-python-writes"])

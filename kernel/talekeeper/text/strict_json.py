@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
-from talekeeper.manifest.table import is_array, is_table
-from talekeeper.manifest.wording import quoted
+from talekeeper.text.wording import quoted
 
-DEPTH_LIMIT = 64
+JSON_DEPTH_LIMIT = 64
 EXACT_INTEGER = 2**53 - 1
 """JSON readers that keep numbers as doubles carry whole numbers up to this one exactly (RFC 8259, section 6)."""
 
@@ -37,11 +36,21 @@ class NotJson(ValueError):
         self.place = place
 
 
-def read(raw: bytes) -> Any:
+def is_table(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a parsed value is an object of JSON or a table of TOML, whose keys are always texts."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a parsed value is an array."""
+    return isinstance(value, list)
+
+
+def read_json(raw: bytes) -> Any:
     """The value of a document. Raises NotJson, also for what is JSON and could not be stored.
 
     That is: a key given twice, NaN and numbers beyond those of doubles, whole numbers beyond ±(2^53 - 1), NUL and half
-    surrogate pairs. Nesting is for the caller to limit, with `depth`.
+    surrogate pairs. Nesting is for the caller to limit, with `json_depth`.
     """
     try:
         text = raw.decode()
@@ -63,7 +72,7 @@ def read(raw: bytes) -> Any:
     return value
 
 
-def depth(value: Any) -> int:
+def json_depth(value: Any) -> int:
     """How many lists and objects stand within one another."""
     deepest, waiting = 0, [(value, 1)]
     while waiting:
@@ -74,7 +83,7 @@ def depth(value: Any) -> int:
     return deepest
 
 
-def not_json(value: Any) -> str:
+def json_fault(value: Any) -> str:
     """Why a scalar that TOML has cannot stand in JSON; nothing when it can, or is no scalar."""
     if isinstance(value, float) and not abs(value) < float("inf"):
         return f"{value} is not a number that JSON has"

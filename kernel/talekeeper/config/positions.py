@@ -11,7 +11,7 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and array indexes from the top of the document."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -38,8 +38,8 @@ class Span(NamedTuple):
 
 
 class _Found(NamedTuple):
-    keys: dict[Path, Span]
-    values: dict[Path, Span]
+    keys: dict[KeyPath, Span]
+    values: dict[KeyPath, Span]
 
 
 class Places:
@@ -52,12 +52,12 @@ class Places:
         self._text = text
 
     @property
-    def keys(self) -> dict[Path, Span]:
+    def keys(self) -> dict[KeyPath, Span]:
         """Where each key stands. A table that has a header, or is only implied by one, stands nowhere else."""
         return self._found.keys
 
     @property
-    def values(self) -> dict[Path, Span]:
+    def values(self) -> dict[KeyPath, Span]:
         """Where each value stands."""
         return self._found.values
 
@@ -65,7 +65,7 @@ class Places:
     def _found(self) -> _Found:
         return _Scanner(self._text).document()
 
-    def span(self, path: Path, on: Literal["key", "value"]) -> Span:
+    def span(self, path: KeyPath, on: Literal["key", "value"]) -> Span:
         """The span of the path, or of the nearest thing around it that is written down."""
         first, second = (self.keys, self.values) if on == "key" else (self.values, self.keys)
         for length in range(len(path), 0, -1):
@@ -75,7 +75,7 @@ class Places:
         return Span(1, 1, 2)
 
 
-def pointer(path: Path) -> str:
+def pointer(path: KeyPath) -> str:
     """The path as a JSON pointer (RFC 6901)."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
 
@@ -85,11 +85,11 @@ class _Scanner:
         self._text = text
         self._at = 0
         self._places = _Found({}, {})
-        self._elements: dict[Path, int] = {}
+        self._elements: dict[KeyPath, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def document(self) -> _Found:
-        table: Path = ()
+        table: KeyPath = ()
         while self._more():
             table = self._header() if self._peek("[") else self._pair(table)
         return self._places
@@ -98,7 +98,7 @@ class _Scanner:
         self._skip(_BLANK_LINES)
         return self._at < len(self._text)
 
-    def _header(self) -> Path:
+    def _header(self) -> KeyPath:
         array = self._text.startswith("[[", self._at)
         self._at += 2 if array else 1
         parts = self._key()
@@ -117,7 +117,7 @@ class _Scanner:
         self._at += 2 if array else 1
         return tuple(steps)
 
-    def _pair(self, table: Path) -> Path:
+    def _pair(self, table: KeyPath) -> KeyPath:
         path = table
         for name, span in self._key():
             path = (*path, name)
@@ -138,7 +138,7 @@ class _Scanner:
                 return parts
             self._at += 1
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: KeyPath) -> None:
         self._skip(_BLANK)
         start = self._at
         if self._peek("["):
@@ -151,7 +151,7 @@ class _Scanner:
             self._skip(_SCALAR)
         self._places.values[path] = self._span(start, self._at)
 
-    def _array(self, path: Path) -> None:
+    def _array(self, path: KeyPath) -> None:
         self._at += 1
         index = 0
         while self._inside("]"):
@@ -159,7 +159,7 @@ class _Scanner:
             index += 1
             self._comma()
 
-    def _inline_table(self, path: Path) -> None:
+    def _inline_table(self, path: KeyPath) -> None:
         self._at += 1
         while self._inside("}"):
             self._pair(path)

@@ -1,11 +1,9 @@
-"""How values of a manifest are shown to people: shortened, and with nothing in them that could act on a terminal."""
+"""Values as messages show them: shortened, and with nothing in them that could act on a terminal."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-
-from talekeeper.manifest.table import is_array, is_table
 
 _LAST_OF_PLANE_0 = 0xFFFF
 _WHOLE_BITS = 64
@@ -15,9 +13,9 @@ def quoted(value: object, limit: int = 60) -> str:
     """The value as TOML would write it, or what kind of thing it is."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if is_table(value):
+    if isinstance(value, dict):
         return "a table"
-    if is_array(value):
+    if isinstance(value, list):
         return "a list"
     if isinstance(value, int) and value.bit_length() > _WHOLE_BITS:
         return "a number of more than 64 bits"  # Python refuses to write out the longest

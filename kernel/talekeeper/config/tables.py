@@ -1,25 +1,16 @@
 """A tolerant view of parsed tables: rules ask for a value of a type and get None when it is absent or of another type.
 
-The type itself is complained of by the model, so rules can run over a file that has other faults and all of them are
-told at once.
+Somebody else says that a value has the wrong type, so rules can run over a file that has other faults, and a reader
+sees all of them at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
-from talekeeper.manifest.positions import Path
-
-
-def is_table(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a parsed value is a table, whose keys are always texts."""
-    return isinstance(value, dict)
-
-
-def is_array(value: Any) -> TypeGuard[list[Any]]:
-    """Whether a parsed value is an array."""
-    return isinstance(value, list)
+from talekeeper.config.positions import KeyPath
+from talekeeper.text import is_array, is_table
 
 
 class Table:
@@ -27,11 +18,11 @@ class Table:
 
     __slots__ = ("path", "raw")
 
-    def __init__(self, raw: Mapping[str, Any], path: Path = ()) -> None:
+    def __init__(self, raw: Mapping[str, Any], path: KeyPath = ()) -> None:
         self.raw = raw
         self.path = path
 
-    def at(self, *steps: str | int) -> Path:
+    def at(self, *steps: str | int) -> KeyPath:
         """The path of something in this table."""
         return (*self.path, *steps)
 
@@ -63,7 +54,7 @@ class Table:
         items = value if is_array(value) else []
         return [Table(item, self.at(key, index)) for index, item in enumerate(items) if is_table(item)]
 
-    def texts(self, key: str) -> Iterator[tuple[Path, str]]:
+    def texts(self, key: str) -> Iterator[tuple[KeyPath, str]]:
         """The texts of a list with their paths; a text alone counts as a list of one."""
         value = self.raw.get(key)
         if isinstance(value, str):

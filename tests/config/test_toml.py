@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.manifest.check import Checked
-from talekeeper.manifest.source import DEPTH_LIMIT, SIZE_LIMIT, parse
+from talekeeper.config.toml import DEPTH_LIMIT, FILE_LIMIT, parse, read_toml
+from talekeeper.errors import InputError
 
-Check = Callable[..., Checked]
+SIZE_LIMIT = 64 * 1024
 
 
-def codes(raw: bytes) -> list[str]:
-    return [it.code.id for it in parse(raw).findings]
+def kinds(raw: bytes) -> list[str]:
+    return [it.kind for it in parse(raw, SIZE_LIMIT, free=("x",)).faults]
 
 
 def test_a_file_of_64_kib_is_read_and_one_byte_more_is_not() -> None:
-    assert codes(b"#" * SIZE_LIMIT) == []
-    assert codes(b"#" * (SIZE_LIMIT + 1)) == ["TK002"]
+    assert kinds(b"#" * SIZE_LIMIT) == []
+    assert kinds(b"#" * (SIZE_LIMIT + 1)) == ["too-large"]
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_a_file_of_64_kib_is_read_and_one_byte_more_is_not() -> None:
     ids=["latin-1", "after-wide", "utf-16", "cut-short"],
 )
 def test_the_first_byte_that_is_not_utf8_is_pointed_at(raw: bytes, place: tuple[int, int]) -> None:
-    (finding,) = parse(raw).findings
+    (fault,) = parse(raw).faults
 
-    assert finding.code.id == "TK004"
-    assert finding.span
-    assert (finding.span.line, finding.span.column) == place
+    assert fault.kind == "not-utf8"
+    assert fault.span
+    assert (fault.span.line, fault.span.column) == place
 
 
 def _nested(levels: int) -> list[bytes]:
@@ -52,15 +52,15 @@ def _nested(levels: int) -> list[bytes]:
 
 @pytest.mark.parametrize("shape", range(5), ids=["arrays", "inline-tables", "dotted-key", "header", "header-and-key"])
 def test_nesting_is_refused_past_the_limit_however_it_is_written(shape: int) -> None:
-    assert codes(_nested(DEPTH_LIMIT - 1)[shape]) == []
-    assert codes(_nested(DEPTH_LIMIT + 1)[shape]) == ["TK003"]
-    assert codes(_nested(5000)[shape]) == ["TK003"]
+    assert kinds(_nested(DEPTH_LIMIT - 1)[shape]) == []
+    assert kinds(_nested(DEPTH_LIMIT + 1)[shape]) == ["too-deep"]
+    assert kinds(_nested(5000)[shape]) == ["too-deep"]
 
 
 def test_brackets_and_dots_within_strings_and_comments_are_no_nesting() -> None:
     text = f'# {"[" * 50}\na = \'{"[" * 50}\'\nb = """\n{"{" * 50}\n"""\nc = \'{"a." * 50}\'\n'
 
-    assert codes(text.encode()) == []
+    assert kinds(text.encode()) == []
 
 
 @pytest.mark.parametrize(
@@ -76,30 +76,30 @@ def test_brackets_and_dots_within_strings_and_comments_are_no_nesting() -> None:
     ],
 )
 def test_syntax_errors_say_what_would_be_right(text: str, says: str, hint: str) -> None:
-    (finding,) = parse(text.encode()).findings
+    (fault,) = parse(text.encode()).faults
 
-    assert finding.code.id == "TK005"
-    assert finding.message.startswith(says)
-    assert finding.hint == hint
+    assert fault.kind == "syntax"
+    assert fault.message.startswith(says)
+    assert fault.hint == hint
 
 
 @pytest.mark.parametrize("value", ["nan", "-inf", "2024-05-01", "07:32:00", "1979-05-27 07:32:00Z", "9007199254740993"])
 def test_what_json_does_not_have_is_refused_except_in_the_free_table(value: str) -> None:
-    assert codes(f"[plugin]\nlist = [1, {value}]\n".encode()) == ["TK007"]
-    assert codes(f"[x]\nlist = [1, {value}]\n".encode()) == []
+    assert kinds(f"[plugin]\nlist = [1, {value}]\n".encode()) == ["not-json"]
+    assert kinds(f"[x]\nlist = [1, {value}]\n".encode()) == []
 
 
 def test_a_number_of_thousands_of_digits_is_refused() -> None:
-    (finding,) = parse(b"[x]\na = 1\nb = " + b"9" * 5000).findings
+    (fault,) = parse(b"[x]\na = 1\nb = " + b"9" * 5000).faults
 
-    assert (finding.code.id, finding.span and (finding.span.line, finding.span.column)) == ("TK007", (3, 5))
+    assert (fault.kind, fault.span and (fault.span.line, fault.span.column)) == ("not-json", (3, 5))
 
 
 @given(st.binary(max_size=200) | st.text("[]{}=\"'#.,\\ \n\tab1-_:", max_size=200).map(str.encode))
 def test_no_bytes_whatever_make_it_raise(raw: bytes) -> None:
     source = parse(raw)
 
-    assert source.data is not None or source.findings
+    assert source.data is not None or source.faults
 
 
 ADVERSARIAL = [
@@ -118,4 +118,42 @@ def test_64_kib_of_the_worst_text_are_answered(raw: bytes) -> None:
     # Backtracking or recursion over such a text would take hours or the whole stack.
     source = parse(raw[:SIZE_LIMIT])
 
-    assert {it.code.id for it in source.findings} <= {"TK003", "TK005"}
+    assert {it.kind for it in source.faults} <= {"too-deep", "syntax"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "place", "says"),
+    [
+        (b"[models]\nkey = sk-secret\n", ":2:7", "the settings is not TOML"),
+        (b"a = '\xe9'", ":1:6", "the settings is not UTF-8"),
+        (b"#" * (FILE_LIMIT + 5), "", "the settings has more than a mebibyte"),
+        (b"a = nan", ":1:5", "the settings: nan is not a number that JSON has"),
+    ],
+    ids=["syntax", "not-utf8", "too-large", "not-json"],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_its_place_and_nothing_of_its_text(
+    tmp_path: Path, raw: bytes, place: str, says: str
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes(raw)
+
+    with pytest.raises(InputError) as caught:
+        read_toml(file, "the settings")
+
+    assert caught.value.where == f"{file}{place}"
+    assert str(caught.value).startswith(f"{file}{place}: {says}")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes(b"\xef\xbb\xbfa = 1")
+
+    assert read_toml(file, "the settings").data == {"a": 1}
+
+
+def test_what_is_no_file_and_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this is no file"):
+        read_toml(tmp_path, "the settings")
+    with pytest.raises(FileNotFoundError):
+        read_toml(tmp_path / "none.toml", "the settings")

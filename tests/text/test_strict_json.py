@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.db import canonical
 from talekeeper.errors import ParameterError
-from talekeeper.manifest.json_text import DEPTH_LIMIT, NotJson, depth, read
+from talekeeper.text.strict_json import JSON_DEPTH_LIMIT, NotJson, json_depth, read_json
 
 VALUES = st.recursive(
     st.none()
@@ -32,7 +32,7 @@ def stored(text: str) -> bool:
 
 def taken(text: str) -> bool:
     try:
-        return depth(read(text.encode())) <= DEPTH_LIMIT
+        return json_depth(read_json(text.encode())) <= JSON_DEPTH_LIMIT
     except NotJson:
         return False
 
@@ -44,12 +44,12 @@ def test_what_is_taken_can_be_stored_and_what_is_refused_cannot(value: object) -
     assert taken(text) == stored(text)
 
 
-@pytest.mark.parametrize("levels", [DEPTH_LIMIT, DEPTH_LIMIT + 1, 100_000])
+@pytest.mark.parametrize("levels", [JSON_DEPTH_LIMIT, JSON_DEPTH_LIMIT + 1, 100_000])
 @pytest.mark.parametrize("inner", ["", "1"])
 def test_nesting_ends_where_the_store_ends_it(levels: int, inner: str) -> None:
     text = "[" * levels + inner + "]" * levels
 
-    assert taken(text) == stored(text) == (levels == DEPTH_LIMIT)
+    assert taken(text) == stored(text) == (levels == JSON_DEPTH_LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_nesting_ends_where_the_store_ends_it(levels: int, inner: str) -> None:
 )
 def test_a_fault_of_syntax_has_a_sentence_and_a_place(text: str, place: str, says: str) -> None:
     with pytest.raises(NotJson) as caught:
-        read(text.encode())
+        read_json(text.encode())
 
     assert str(caught.value) == f"is not JSON: {says}"
     assert caught.value.place == place

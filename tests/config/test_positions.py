@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import tomli
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.manifest.positions import Path, Places, Span, pointer
-from talekeeper.manifest.table import is_array, is_table
+from talekeeper.config.positions import KeyPath, Places, Span, pointer
+from talekeeper.text import is_array, is_table
 
 T = TypeVar("T")
 KEYS = st.text(alphabet='ab-_1é .#"[]=', min_size=1, max_size=4)
@@ -116,7 +116,7 @@ def documents(draw: st.DrawFn) -> str:
     return Writer(draw).document(draw(TABLES))
 
 
-def _paths(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _paths(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     inner: Iterable[tuple[str | int, Any]] = ()
     if is_table(value):
         inner = value.items()

@@ -1,0 +1,112 @@
+"""The keys a table may have: what each of them takes, and which one somebody probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple
+
+from talekeeper.config.positions import KeyPath
+
+ALIKE = 0.6
+"""SequenceMatcher's share of letters in common, from which a name is worth suggesting: `titel`/`title` has 0.8."""
+
+MISSPELT = 0.8
+"""The share from which a name may be taken for the other one misspelt: `serach`/`search` has 0.83, `txt`/`text` 0.86,
+but `greetings`/`settings` only 0.71."""
+
+
+def nearest(name: str, known: Iterable[str], least: float = ALIKE) -> str | None:
+    """The known name most like `name`, None when none is like it. Case and `_`/`-` do not count."""
+    plain = _plain(name)
+    scored = [(_likeness(plain, _plain(it)), it) for it in known if it != name]
+    best = max(scored, default=(0.0, ""), key=lambda it: it[0])
+    return best[1] if best[0] >= least else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The hint naming the nearest known name, or an empty text."""
+    found = nearest(name, known)
+    return f'did you mean "{found}"?' if found else ""
+
+
+class Key(NamedTuple):
+    """A key that a table may have. `expected` goes on after "must be": `text`, `a whole number from 1`."""
+
+    expected: str
+    fits: Callable[[Any], bool]
+
+    @classmethod
+    def text(cls, expected: str = "text", *, empty: bool = True, most: int | None = None) -> Key:
+        """Text, of at most so many characters."""
+        return cls(
+            expected, lambda it: isinstance(it, str) and (empty or bool(it)) and (most is None or len(it) <= most)
+        )
+
+    @classmethod
+    def whole(cls, least: int, most: int | None = None, expected: str = "") -> Key:
+        """A whole number in a range that includes its ends; truth values are none."""
+        said = f"a whole number from {least:,}" + ("" if most is None else f" to {most:,}")
+        return cls(expected or said, lambda it: _is_number(it, int) and it >= least and (most is None or it <= most))
+
+    @classmethod
+    def number(cls, least: float, most: float, *, above: bool = False) -> Key:
+        """A number in a range; `above`: without its lower end."""
+        said = f"a number {'above' if above else 'from'} {least:,g} to {most:,g}"
+        return cls(
+            said, lambda it: _is_number(it, (int, float)) and (least < it if above else least <= it) and it <= most
+        )
+
+    @classmethod
+    def flag(cls) -> Key:
+        """True or false."""
+        return cls("true or false", lambda it: isinstance(it, bool))
+
+    @classmethod
+    def choice(cls, *words: str) -> Key:
+        """One of a few words."""
+        return cls(f"one of {', '.join(words)}", lambda it: isinstance(it, str) and it in words)
+
+    @classmethod
+    def texts(cls, expected: str = "a list of texts") -> Key:
+        """A list of texts, none of them empty."""
+        return cls(expected, lambda it: isinstance(it, list) and all(isinstance(one, str) and one for one in it))
+
+    @classmethod
+    def table(cls) -> Key:
+        """A table, with whatever is in it."""
+        return cls("a table", lambda it: isinstance(it, dict))
+
+
+class KeyFault(NamedTuple):
+    """What is wrong with the key at a path, or with its value when `on` says so; `Places.span` takes both."""
+
+    path: KeyPath
+    what: str
+    cure: str = ""
+    on: Literal["key", "value"] = "value"
+
+
+def key_faults(table: Mapping[str, Any], keys: Mapping[str, Key], path: KeyPath = ()) -> Iterator[KeyFault]:
+    """Every key of a table that is not among `keys` or does not take its value, in file order."""
+    for name, value in table.items():
+        if name not in keys:
+            cure = did_you_mean(name, keys) or f"known are {', '.join(keys)}"
+            yield KeyFault((*path, name), "this key is not known", cure, "key")
+        elif not keys[name].fits(value):
+            yield KeyFault((*path, name), f"must be {keys[name].expected}")
+
+
+def _is_number(value: Any, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _plain(name: str) -> str:
+    return name[:80].lower().replace("_", "-")
+
+
+def _likeness(one: str, other: str) -> float:
+    if one and other and (other.startswith(one) or one.startswith(other)):
+        # An abbreviation or a forgotten plural.
+        return max(0.9 if min(len(one), len(other)) > 2 else 0.0, SequenceMatcher(None, one, other).ratio())  # noqa: PLR2004 - two letters begin too many names
+    return SequenceMatcher(None, one, other).ratio()
