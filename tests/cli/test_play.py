@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from talekeeper.cli import play_models
-from talekeeper.cli.play_commands import BY_NAME, COMMANDS, complete
+from talekeeper.cli.play.slash_commands import BY_NAME, COMMANDS, complete
 from talekeeper.home import Home
 from talekeeper.models import LocalServer, read_base_url
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, fail, say, stop_short

@@ -95,7 +95,7 @@ def test_a_full_disk_is_one_sentence(told: Run, home: Path, line: str, code: int
     assert done.stderr == ("" if code == 0 else sentence)
 
 
-@pytest.mark.parametrize("module", ["talekeeper.cli.app", "click", "talekeeper.cli.search", "talekeeper.home"])
+@pytest.mark.parametrize("module", ["talekeeper.cli.app", "click", "talekeeper.cli.commands.search", "talekeeper.home"])
 def test_ctrl_c_while_modules_load_ends_with_130_and_no_traceback(tmp_path: Path, module: str) -> None:
     """The interrupt comes exactly when `module` is looked for."""
     code = f"""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.cli.deciding import excerpt, with_texts
+from talekeeper.cli.commands.decisions import excerpt, with_texts
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.models import BILLION

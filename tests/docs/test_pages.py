@@ -60,7 +60,10 @@ def other_environment(tmp_path: Path) -> Path:
     paths = {"base": str(folder), "platbase": str(folder)}
     site, scripts = (Path(sysconfig.get_path(name, vars=paths)) for name in ("purelib", "scripts"))
     (site / "here.pth").write_text("\n".join(map(_as_site, sys.path)))
-    for name, module in {"talekeeper": "talekeeper.cli", "validate-plugin": "talekeeper.cli.validate_plugin"}.items():
+    for name, module in {
+        "talekeeper": "talekeeper.cli",
+        "validate-plugin": "talekeeper.cli.commands.validate_plugin",
+    }.items():
         (scripts / name).write_text(f"#!{scripts / 'python'}\nfrom {module} import main\nmain()\n")
         (scripts / name).chmod(0o755)
     return scripts

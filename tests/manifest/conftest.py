@@ -151,7 +151,7 @@ class Run(Protocol):
 @pytest.fixture(scope="session")
 def validate() -> Run:
     """The real command, in the current folder."""
-    program = [sys.executable, "-c", "from talekeeper.cli.validate_plugin import main; main()"]
+    program = [sys.executable, "-c", "from talekeeper.cli.commands.validate_plugin import main; main()"]
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from talekeeper.cli import validate_code
+from talekeeper.cli.commands import validate_code
+from talekeeper.cli.commands.validate_code import with_code
 from talekeeper.cli.run_plugin import look
-from talekeeper.cli.validate_code import with_code
 from talekeeper.manifest.targets import report
 
 MANIFEST = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import talekeeper
 from talekeeper import __version__
-from talekeeper.cli.validate_code import with_code
+from talekeeper.cli.commands.validate_code import with_code
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Code
 from talekeeper.manifest.present import as_text

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from talekeeper.cli.validate_plugin import command
+from talekeeper.cli.commands.validate_plugin import command
 from talekeeper.manifest.present import excerpt
 from talekeeper.manifest.published import published_text
 
@@ -65,7 +65,7 @@ def test_the_text_is_the_one_the_specification_shows(here: Path) -> None:
     "arguments", [["lore"], ["--print-schema"], ["--explain", "TK305"], ["--format", "json", "lore"]]
 )
 def test_a_full_disk_is_told_in_one_sentence(here: Path, arguments: list[str]) -> None:
-    program = "from talekeeper.cli.validate_plugin import main; main()"
+    program = "from talekeeper.cli.commands.validate_plugin import main; main()"
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-c", program, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -210,7 +210,7 @@ def test_the_schema_is_printed_as_it_is_published() -> None:
 
 def test_colour_is_for_terminals_and_for_who_wants_it(here: Path) -> None:
     pty = pytest.importorskip("pty")
-    program = "from talekeeper.cli.validate_plugin import main; main()"
+    program = "from talekeeper.cli.commands.validate_plugin import main; main()"
 
     def on_a_terminal(**environment: str) -> bytes:
         leader, follower = pty.openpty()
@@ -252,7 +252,7 @@ def test_a_terminal_that_lacks_a_character_gets_its_escape(here: Path, validate:
 
 
 def test_who_reads_only_the_first_line_gets_no_traceback(here: Path) -> None:
-    program = f"{sys.executable} -c 'from talekeeper.cli.validate_plugin import main; main()'"
+    program = f"{sys.executable} -c 'from talekeeper.cli.commands.validate_plugin import main; main()'"
 
     result = subprocess.run(
         ["bash", "-c", f"{program} --print-schema | head -n 1"], capture_output=True, text=True, check=False
@@ -265,7 +265,7 @@ def test_who_reads_only_the_first_line_gets_no_traceback(here: Path) -> None:
 @pytest.mark.parametrize("form", ["text", "json", "github"])
 @pytest.mark.parametrize(("target", "code"), [(str(GOOD / "minimal"), 0), ("lore", 1), ("nowhere", 2)])
 def test_what_was_found_stands_though_nobody_reads_it(here: Path, target: str, code: int, form: str) -> None:
-    program = "from talekeeper.cli.validate_plugin import main; main()"
+    program = "from talekeeper.cli.commands.validate_plugin import main; main()"
     read_end, write_end = os.pipe()
     os.close(read_end)
 
@@ -283,7 +283,7 @@ def test_what_was_found_stands_though_nobody_reads_it(here: Path, target: str, c
 
 def test_an_interrupted_run_is_no_run_with_findings(here: Path) -> None:
     program = """
-import talekeeper.manifest.targets as targets, talekeeper.cli.validate_plugin as program
+import talekeeper.manifest.targets as targets, talekeeper.cli.commands.validate_plugin as program
 def interrupted(*_, **__): raise KeyboardInterrupt
 targets.report = interrupted
 program.main()
@@ -323,7 +323,7 @@ HEAVY = {"numpy", "sqlite_utils", "httpx", "mcp", "starlette", "pluggy", "sqlite
 
 def _loaded(arguments: list[str], *, whole: bool = False) -> set[str]:
     """The modules by the names of their packages, or by their whole names."""
-    program = "from talekeeper.cli.validate_plugin import main; main()"
+    program = "from talekeeper.cli.commands.validate_plugin import main; main()"
     result = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", program, *arguments], capture_output=True, text=True, check=False
     )

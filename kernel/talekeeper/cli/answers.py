@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.marking import spans
 from talekeeper.plugin_types import Answer, Hit
 from talekeeper.search import Closeness, LeftOut, Placing, TermScore
@@ -34,23 +34,23 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
             show_placing(hit.placing)
             show_closeness(hit.closeness)
     if explain and any(hit.why for hit in answer.results):
-        screen.note(f"a score by words is {' '.join(LEGEND)}")
+        output.note(f"a score by words is {' '.join(LEGEND)}")
     if explain and merged:
-        screen.note(_MERGED)
+        output.note(_MERGED)
     if answer.left_out and (told := _left_out(answer.left_out)):
-        screen.note(f"left out: {told}")
+        output.note(f"left out: {told}")
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
     remarks += [f"{name} is being indexed anew" for name in answer.indexing]
     for remark in (*remarks, answer.degraded, answer.hint):
         if remark:
-            screen.note(remark)
+            output.note(remark)
 
 
 def show_placing(placing: Placing | None) -> None:
     """How long a result is, and its place for each wording where there are several; nothing where it was not asked."""
     if placing is None:
         return
-    told = f"{screen.counted(placing.length, 'term')} long, {placing.average:.1f} on average"
+    told = f"{output.counted(placing.length, 'term')} long, {placing.average:.1f} on average"
     if len(placing.ranks) > 1:
         told += f"; place by wording: {', '.join('none' if rank is None else str(rank) for rank in placing.ranks)}"
     click.secho(f"   {told}", dim=True)
@@ -79,10 +79,10 @@ def show_closeness(closeness: Closeness | None) -> None:
 def show_hit(hit: Hit, label: str, *, score: str = "") -> None:
     """One result: a line that says where it is from and what it scored, then the passage."""
     scored = click.style(f"  {score}", dim=True) if score else ""
-    click.echo(f"{label} {click.style(screen.line(_where(hit)), bold=True)}{scored}")
+    click.echo(f"{label} {click.style(output.line(_where(hit)), bold=True)}{scored}")
     matched = {*hit.matched, *hit.near}
-    for text in screen.wrap(hit.text, indent=3):
-        click.echo(f"   {screen.mark(text, spans(text, matched))}")
+    for text in output.wrap(hit.text, indent=3):
+        click.echo(f"   {output.mark(text, spans(text, matched))}")
 
 
 def _where(hit: Hit) -> str:
@@ -90,7 +90,7 @@ def _where(hit: Hit) -> str:
     if hit.turn_from is not None:
         turns = [f"turns {hit.turn_from} to {hit.turn}"]
     source = f"{hit.source} {hit.plugin}/{hit.namespace}" if hit.plugin else hit.source
-    also = [f"and {screen.counted(len(hit.also), 'time')} more"] if hit.also else []
+    also = [f"and {output.counted(len(hit.also), 'time')} more"] if hit.also else []
     near = ["by its neighbours"] if hit.near and not hit.matched else []
     told = (*turns, _minute(hit.time), hit.title, hit.speaker, source, hit.authority, *also, *near)
     return " · ".join(part for part in told if part)
@@ -116,4 +116,4 @@ def show_why(terms: Sequence[TermScore]) -> None:
         )
         for term in sorted(terms, key=lambda one: -one.contribution)
     ]
-    screen.table(("term", "here", "near", "in passages", "idf", "adds"), rows, right=range(1, 6), indent=3)
+    output.table(("term", "here", "near", "in passages", "idf", "adds"), rows, right=range(1, 6), indent=3)

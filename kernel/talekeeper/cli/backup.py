@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
 
 
@@ -19,10 +19,10 @@ def command(options: Common, /, target: Path) -> None:
 
     The copy appears whole or not at all; to go back to it, put it in the home folder as talekeeper.sqlite.
     """
-    with options.open() as home, screen.progress("backup", 100) as reach:
+    with options.open() as home, output.progress("backup", 100) as reach:
         home.db.backup(target, progress=lambda done, total: reach(100 * done // max(total, 1)))
     size = target.stat().st_size
     if options.as_json:
-        screen.emit({"backup": target, "bytes": size})
+        output.emit({"backup": target, "bytes": size})
     else:
-        screen.say(f"{target}: {screen.sized(size)}")
+        output.say(f"{target}: {output.sized(size)}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from talekeeper.cli.screen import counted
+from talekeeper.cli.output import counted
 from talekeeper.cli.work import unrecorded
 from talekeeper.db import examine_file, readable
 from talekeeper.errors import InputError, ModelError, PluginError, StoreError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.proposals import script_class
 from talekeeper.cli.terminal import PROGRAM
@@ -29,6 +29,6 @@ def command(options: Common, /, shell: str) -> None:
         raise click.UsageError(shell)
     source = script(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source()
     if options.as_json:
-        screen.emit({"shell": shell, "script": source})
+        output.emit({"shell": shell, "script": source})
     else:
         click.echo(source)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 from talekeeper.errors import InputError, NotFound
 from talekeeper.exchange import Source
 from talekeeper.plugin_context import importers_aside, importers_for
@@ -54,7 +54,7 @@ def import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry_
         )
         raise NotFound(what, where=source.name, cure=cure)
     session = session_of(home, options, wish.session)
-    with screen.progress(source.name, None) as reach:
+    with output.progress(source.name, None) as reach:
         imported = home.import_lore(
             session.address,
             Path(source.name),
@@ -79,7 +79,7 @@ def instead_of_a_guess(home: Home, options: Common, source: Source, wish: Wish, 
         raise InputError(what, where=source.name, cure="choose with --importer PLUGIN/ID or --format transcript")
     if not claims:
         for path, reason in importers_aside(home.services, _place(home, options, wish), _name(source)).items():
-            screen.note(f"{source.name} is read as a transcript; {path} reads files of this name, but is off: {reason}")
+            output.note(f"{source.name} is read as a transcript; {path} reads files of this name, but is off: {reason}")
         return None
     return import_lore(home, options, source, wish, dry_run=dry_run)
 
@@ -105,13 +105,13 @@ def show(lore: Lore) -> None:
     """Prints what became of the file."""
     found = lore.imported
     parts = [f"{len(getattr(found, name)):,} {words}" for name, words in _OUTCOMES if getattr(found, name)]
-    screen.say(f"{lore.file}: {', '.join(parts) or 'nothing'} in {lore.session!r}, with {found.importer}")
+    output.say(f"{lore.file}: {', '.join(parts) or 'nothing'} in {lore.session!r}, with {found.importer}")
     if found.kept:
-        screen.note("  those that are there and differ are kept; --replace takes over the file's")
+        output.note("  those that are there and differ are kept; --replace takes over the file's")
     if found.gone:
-        screen.note(f"  {screen.counted(len(found.gone), 'record')} withdrawn or forgotten, and staying so")
+        output.note(f"  {output.counted(len(found.gone), 'record')} withdrawn or forgotten, and staying so")
     for what, why in found.left_out:
-        screen.note(f"  left out: {what}: {why}")
+        output.note(f"  left out: {what}: {why}")
 
 
 def as_json(lore: Lore) -> dict[str, object]:

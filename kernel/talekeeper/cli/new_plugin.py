@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
 
 
@@ -33,12 +33,12 @@ def command(options: Common, /, name: str, directory: Path, *, data_only: bool) 
     folder = _at_home(directory) / check_id(name)
     files = write_project(name, folder, data_only=data_only)
     if options.as_json:
-        screen.emit({"plugin": name, "folder": folder, "files": files})
+        output.emit({"plugin": name, "folder": folder, "files": files})
         return
-    screen.say(f"{folder} has {screen.counted(len(files), 'file')}:")
+    output.say(f"{folder} has {output.counted(len(files), 'file')}:")
     for file in files:
-        screen.say(f"  {file}")
-    screen.note(f"next:  cd {shlex.quote(str(folder))}  then  validate-plugin .  and  python -m pytest")
+        output.say(f"  {file}")
+    output.note(f"next:  cd {shlex.quote(str(folder))}  then  validate-plugin .  and  python -m pytest")
 
 
 def _at_home(directory: Path) -> Path:

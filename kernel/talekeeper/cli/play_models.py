@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from talekeeper.cli import screen
-from talekeeper.cli.play_lines import Lines
+from talekeeper.cli import output
+from talekeeper.cli.play.console import Lines
 from talekeeper.cli.play_stage import Stage
 from talekeeper.models import find_local_servers
 
@@ -36,7 +36,7 @@ def choose_models(home: Home, stage: Stage, lines: Lines, *, no_model: bool) -> 
     models = ", ".join(server.models[:_NAMED]) + (", …" if len(server.models) > _NAMED else "")
     told = f"{server.program} answers on this machine at {server.url} with {models}"
     data = {"program": server.program, "url": str(server.url), "models": server.models}
-    stage.tell("local-server", data, lambda: screen.note(f"{told}."))
+    stage.tell("local-server", data, lambda: output.note(f"{told}."))
     if not lines.interactive:
         stage.note(_UNASKED.format(url=server.url))
     elif lines.confirm("Let it narrate, now and from now on?", otherwise=True):

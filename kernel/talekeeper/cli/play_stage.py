@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.faults import fault_json
 from talekeeper.cli.terminal import PROGRAM, remark
 from talekeeper.errors import TalekeeperError
@@ -26,7 +26,7 @@ class Stage:
         """Prints the event as JSON, or has it shown."""
         self.end_line()
         if self.as_json:
-            screen.emit_line({"event": event, **data})
+            output.emit_line({"event": event, **data})
         elif show is not None:
             show()
 
@@ -34,9 +34,9 @@ class Stage:
         """A piece of narration as the model gives it."""
         self._pieces.append(text)
         if self.as_json:
-            screen.emit_line({"event": "text", "text": text})
+            output.emit_line({"event": "text", "text": text})
             return
-        shown = screen.clean(text)
+        shown = output.clean(text)
         click.echo(shown, nl=False)
         self._open = bool(shown) and not shown.endswith("\n") if shown else self._open
 
@@ -53,12 +53,12 @@ class Stage:
 
     def note(self, text: str) -> None:
         """A remark beside the story."""
-        self.tell("note", {"text": text}, lambda: screen.note(text))
+        self.tell("note", {"text": text}, lambda: output.note(text))
 
     def fault(self, error: TalekeeperError) -> None:
         """What went wrong; the play goes on."""
         self.failed = True
         self.end_line()
-        remark(f"{PROGRAM}: {screen.clean(str(error))}")
+        remark(f"{PROGRAM}: {output.clean(str(error))}")
         if self.as_json:
-            screen.emit_line({"event": "error", "error": fault_json(error)})
+            output.emit_line({"event": "error", "error": fault_json(error)})

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import PluginManifest
@@ -35,12 +35,12 @@ def settings_command(options: Common, /, plugin: str, session: str | None) -> No
         values = home.host.settings(home.host.plugin(plugin), workspace, place)
     entries = declared.contributes.get("settings", ())
     if options.as_json:
-        screen.emit({"plugin": plugin, "settings": [{**entry, "value": values[entry["key"]]} for entry in entries]})
+        output.emit({"plugin": plugin, "settings": [{**entry, "value": values[entry["key"]]} for entry in entries]})
     elif not entries:
-        screen.note(f"{plugin} has no settings")
+        output.note(f"{plugin} has no settings")
     else:
         rows = [(str(entry["key"]), _shown(values[entry["key"]]), str(entry["label"])) for entry in entries]
-        screen.table(("setting", "value", "what it is"), rows)
+        output.table(("setting", "value", "what it is"), rows)
 
 
 @click.command("set", epilog="Example:  talekeeper plugins set memory auto_summaries off --session low-house")
@@ -70,9 +70,9 @@ def set_command(
         home.host.configure(plugin, key, wanted, workspace, place)
         now = home.host.settings(home.host.plugin(plugin), workspace, place)[key]
     if options.as_json:
-        screen.emit({"plugin": plugin, "setting": key, "value": now})
+        output.emit({"plugin": plugin, "setting": key, "value": now})
     else:
-        screen.say(f"{key} of {plugin} is {_shown(now)}")
+        output.say(f"{key} of {plugin} is {_shown(now)}")
 
 
 def _entry(declared: PluginManifest, key: str) -> Mapping[str, Any]:

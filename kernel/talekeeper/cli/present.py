@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common
-from talekeeper.cli.screen import counted
+from talekeeper.cli.output import counted
 from talekeeper.story import Coordinate, Message, Record, Session
 
 
@@ -69,9 +69,9 @@ def show_message(message: Message) -> None:
     marks = [f"turn {message.turn}", place(message.coordinate), message.id]
     marks += [message.time] if message.time else []
     marks += ["hidden"] if message.hidden else []
-    who = screen.line(message.speaker or message.role)
-    click.echo(f"\n{click.style(who, bold=True)}  {click.style(screen.line(' · '.join(marks)), dim=True)}")
-    screen.say(message.text)
+    who = output.line(message.speaker or message.role)
+    click.echo(f"\n{click.style(who, bold=True)}  {click.style(output.line(' · '.join(marks)), dim=True)}")
+    output.say(message.text)
 
 
 def record_json(record: Record) -> dict[str, Any]:
@@ -97,15 +97,15 @@ def show_record(record: Record) -> None:
     marks += [f"turn {record.turn}"] if record.turn >= 0 else []
     marks += ["on every branch"] if record.person else []
     marks += ["forgotten"] if record.forgotten else ["withdrawn"] if record.withdrawn else []
-    click.echo(f"{click.style(screen.line(record.key), bold=True)}  {click.style(' · '.join(marks), dim=True)}")
+    click.echo(f"{click.style(output.line(record.key), bold=True)}  {click.style(' · '.join(marks), dim=True)}")
     if record.value is not None:
         for name, value in dict[str, Any](record.value).items():
-            screen.say(f"  {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+            output.say(f"  {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
 
 
 def tell(options: Common, session: Session | None, sentence: str, more: Mapping[str, Any] | None = None) -> None:
     """The outcome of an act: one sentence, or the session and what else there is as JSON."""
     if options.as_json:
-        screen.emit({**({"session": session_json(session)} if session else {}), **(more or {})})
+        output.emit({**({"session": session_json(session)} if session else {}), **(more or {})})
     else:
-        screen.say(sentence)
+        output.say(sentence)

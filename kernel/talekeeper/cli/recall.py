@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
-from talekeeper.cli.deciding import show_decided, with_texts
+from talekeeper.cli import output
+from talekeeper.cli.commands.decisions import show_decided, with_texts
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 from talekeeper.story import Address
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def command(options: Common, /, text: tuple[str, ...], session: str | None) -> N
         dry = home.narrator().recall(found.address, " ".join(text))
         told = dry_json(home, found.address, dry)
     if options.as_json:
-        screen.emit(told)
+        output.emit(told)
     else:
         show_dry(told)
 
@@ -53,8 +53,8 @@ def dry_json(home: Home, address: Address, dry: DryRun) -> dict[str, Any]:
 
 def show_dry(told: dict[str, Any]) -> None:
     """The same for people."""
-    screen.say(f"turn {told['turn']} of {told['session']} would show", dim=True)
+    output.say(f"turn {told['turn']} of {told['session']} would show", dim=True)
     for one in told["decisions"]:
         show_decided(one)
         for line in str(one["text"]).splitlines():
-            screen.say(f"  {line}", dim=True)
+            output.say(f"  {line}", dim=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from talekeeper.cli.options import Common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 from talekeeper.manifest import Namespace
 from talekeeper.story import Scope, scope_of
 

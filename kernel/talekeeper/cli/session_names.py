@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import session_json
+from talekeeper.cli.targets import session_of
 from talekeeper.db import Tx
 from talekeeper.models import is_object
 from talekeeper.story import Address, Session, Story, check_line
@@ -38,10 +38,10 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
             session = _named(home.story, session.address, chosen)
         now = narration_settings(session)
     if options.as_json:
-        screen.emit({**session_json(session), "player": now.player, "narrator": now.name})
+        output.emit({**session_json(session), "player": now.player, "narrator": now.name})
         return
-    said = [screen.line(name).strip() or "without a name" for name in (now.player, now.name)]
-    screen.say(f"the player is {said[0]}, the narrator {said[1]}")
+    said = [output.line(name).strip() or "without a name" for name in (now.player, now.name)]
+    output.say(f"the player is {said[0]}, the narrator {said[1]}")
 
 
 def _named(story: Story, address: Address, chosen: Mapping[str, str]) -> Session:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from talekeeper.cli import screen
-from talekeeper.cli.deciding import decision_json, show_decided
+from talekeeper.cli import output
+from talekeeper.cli.commands.decisions import decision_json, show_decided
 from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 
 MOST = 2**31 - 1
 
@@ -38,7 +38,7 @@ def command(options: Common, /, name: str | None, turn: int | None, decision: st
         found = turn_decisions(home.story, address, turn, decision=decision or "", every=every)
         told = [decision_json(home, address, one) for one in found]
     if options.as_json:
-        screen.emit({"session": address.session, "turn": turn, "decisions": told})
+        output.emit({"session": address.session, "turn": turn, "decisions": told})
         return
     for one in told:
         show_decided(one)

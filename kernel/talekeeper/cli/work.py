@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import DEFAULT_WORKSPACE
 from talekeeper.errors import StoreUnusable
 from talekeeper.story import JobState
@@ -60,8 +60,8 @@ class Work:
         counts = dict(self.counts) | ({"not written down": len(self.unrecorded)} if self.unrecorded else {})
         stands = [f"{count:,} {state}" for state, count in sorted(counts.items())]
         if self.untold:
-            turns = screen.counted(sum(self.untold.values()), "turn")
-            stands.append(f"none yet for {turns} of {screen.counted(len(self.untold), 'session')}")
+            turns = output.counted(sum(self.untold.values()), "turn")
+            stands.append(f"none yet for {turns} of {output.counted(len(self.untold), 'session')}")
         return ", ".join(stands) or "all done"
 
     def cures(self) -> Iterator[str]:
@@ -69,7 +69,7 @@ class Work:
         for name, turns in self.untold.items():
             workspace, _, session = name.partition("/")
             where = session if workspace == DEFAULT_WORKSPACE else f"{session} -w {workspace}"
-            yield f"{screen.counted(turns, 'turn')} of {session}: talekeeper jobs run {where}"
+            yield f"{output.counted(turns, 'turn')} of {session}: talekeeper jobs run {where}"
 
 
 def unrecorded(home: Home) -> Iterator[str]:

@@ -12,9 +12,18 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
+from talekeeper.cli.commands.schema_options import (
+    OPEN_ENDED,
+    WHOLE,
+    Form,
+    asks_for_help,
+    fill_in,
+    named,
+    open_ended,
+    whole_value,
+)
 from talekeeper.cli.confirm import ask_once
-from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, named, open_ended, whole_value
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.present import record_json, show_record
 from talekeeper.cli.records import place_of
@@ -60,23 +69,23 @@ def list_records(options: Common, /, path: str | None, session: str | None, limi
         found = home.story.records.list(place.namespace, place.scope, limit=limit, **more)
         count = home.story.records.count(place.namespace, place.scope)
     if options.as_json:
-        screen.emit({"namespace": path, "live": count, "records": [record_json(record) for record in found]})
+        output.emit({"namespace": path, "live": count, "records": [record_json(record) for record in found]})
         return
     for record in found:
         show_record(record)
     if len(found) == limit:
-        screen.note(f"{screen.counted(count, 'record')} in all; --after {found[-1].key} goes on")
+        output.note(f"{output.counted(count, 'record')} in all; --after {found[-1].key} goes on")
     elif not found:
-        screen.note(f"{path} holds nothing {'withdrawn' if more['withdrawn'] else 'here'}")
+        output.note(f"{path} holds nothing {'withdrawn' if more['withdrawn'] else 'here'}")
 
 
 def _show_namespaces(options: Common, declared: Sequence[Namespace]) -> None:
     if options.as_json:
         found = [{"namespace": one.path, "scope": one.scope, "searched": one.search is not None} for one in declared]
-        screen.emit({"namespaces": found})
+        output.emit({"namespaces": found})
     else:
         rows = [(one.path, one.scope, "searched" if one.search else "", _properties(one)) for one in declared]
-        screen.table(("namespace", "scope", "", "properties"), rows)
+        output.table(("namespace", "scope", "", "properties"), rows)
 
 
 def _properties(namespace: Namespace) -> str:
@@ -100,7 +109,7 @@ def show(options: Common, /, path: str, key: str, session: str | None, *, histor
         raise _missing(path, key, withdrawn=bool(versions))
     found = versions if history or live is None else [live]
     if options.as_json:
-        screen.emit({"records": [record_json(record) for record in found]})
+        output.emit({"records": [record_json(record) for record in found]})
     else:
         for record in found:
             show_record(record)
@@ -216,9 +225,9 @@ def forget(options: Common, /, path: str, key: str, session: str | None, *, yes:
             ask_once(f"Forget {key!r} of {path} for good?", "forgotten")
         count = home.story.records.forget(place.namespace, place.scope, key)
     if options.as_json:
-        screen.emit({"namespace": path, "key": key, "forgotten_versions": count})
+        output.emit({"namespace": path, "key": key, "forgotten_versions": count})
     else:
-        screen.say(f"{key} is forgotten ({screen.counted(count, 'version')})")
+        output.say(f"{key} is forgotten ({output.counted(count, 'version')})")
 
 
 def _filled(ctx: click.Context, namespace: Namespace, arguments: Sequence[str], key: str = "") -> dict[str, Any]:
@@ -240,12 +249,12 @@ def _tell(
 ) -> None:
     """`back` is the command that takes it back, and how that is said."""
     if options.as_json:
-        screen.emit({"record": record_json(record) if record else None})
+        output.emit({"record": record_json(record) if record else None})
     elif record is not None:
-        screen.say(f"{record.key} {outcome}")
+        output.say(f"{record.key} {outcome}")
         verb, said = back
         if verb:
             place = [] if options.given_workspace is None else ["--workspace", options.given_workspace]
             place += [] if session is None else ["--session", session]
             words = shlex.join([f"{record.plugin}/{record.namespace}", record.key, *place])
-            screen.note(f"talekeeper data {verb} {words} {said}")
+            output.note(f"talekeeper data {verb} {words} {said}")

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.answers import show_answer
-from talekeeper.cli.deciding import decision_json, excerpt, show_decided
-from talekeeper.cli.play_game import Game
+from talekeeper.cli.commands.branches import place_in
+from talekeeper.cli.commands.decisions import decision_json, excerpt, show_decided
+from talekeeper.cli.commands.usage import show_usage, usage_rows
+from talekeeper.cli.play.game import Game
 from talekeeper.cli.present import message_json, place, show_message
 from talekeeper.cli.recall import dry_json, show_dry
-from talekeeper.cli.tree import place_in
-from talekeeper.cli.usage import show_usage, usage_rows
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of
@@ -63,7 +63,7 @@ def complete(line: str) -> list[str]:
 def _help(game: Game, _: str) -> None:
     rows = [(one.usage, one.help) for one in COMMANDS]
     data = {"commands": [{"usage": usage, "help": said} for usage, said in rows]}
-    game.stage.tell("help", data, lambda: screen.table(("command", "what it does"), rows))
+    game.stage.tell("help", data, lambda: output.table(("command", "what it does"), rows))
 
 
 def _quit(game: Game, _: str) -> None:
@@ -110,7 +110,7 @@ def _branches(game: Game, _: str) -> None:
     game.stage.tell(
         "branches",
         {"branches": rows},
-        lambda: screen.table(("branch", "name", "from", "tip", "here"), shown, right={0}),
+        lambda: output.table(("branch", "name", "from", "tip", "here"), shown, right={0}),
     )
 
 
@@ -125,7 +125,7 @@ def _takes(game: Game, _: str) -> None:
         first = story.message_at(game.address, take.first)
         rows.append({"number": take.number, "current": take.current, "text": first.text if first else ""})
     shown = [(one["number"], "*" if one["current"] else "", one["text"][:80]) for one in rows]
-    game.stage.tell("takes", {"takes": rows}, lambda: screen.table(("take", "", "begins"), shown, right={0}))
+    game.stage.tell("takes", {"takes": rows}, lambda: output.table(("take", "", "begins"), shown, right={0}))
 
 
 def _take(game: Game, number: str) -> None:
@@ -163,13 +163,13 @@ def _memory(game: Game, _: str) -> None:
 
     def show() -> None:
         for one in found:
-            screen.say(f"{one['namespace']}  {one['count']:,}", bold=True)
+            output.say(f"{one['namespace']}  {one['count']:,}", bold=True)
             for line in one["newest"]:
-                screen.say(f"  {screen.line(line['key'])}: {line['text']}")
+                output.say(f"  {output.line(line['key'])}: {line['text']}")
             if more := one["count"] - len(one["newest"]):
-                screen.say(f"  and {more:,} more; talekeeper data list {one['namespace']} shows all", dim=True)
+                output.say(f"  and {more:,} more; talekeeper data list {one['namespace']} shows all", dim=True)
         if not found:
-            screen.note("no plugin of this session keeps anything")
+            output.note("no plugin of this session keeps anything")
 
     game.stage.tell("memory", {"namespaces": found}, show)
 
@@ -189,9 +189,9 @@ def _jobs(game: Game, _: str) -> None:
 
     def show() -> None:
         for reason, paths in waiting.items():
-            screen.say(f"{', '.join(paths)}: {reason}")
+            output.say(f"{', '.join(paths)}: {reason}")
         if not waiting:
-            screen.say("all done")
+            output.say("all done")
 
     game.stage.tell("jobs", {"waiting": [{"jobs": paths, "reason": reason} for reason, paths in waiting.items()]}, show)
 

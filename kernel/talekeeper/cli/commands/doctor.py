@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.checkup import Findings, of_home, of_unusable
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.errors import StoreError, StoreUnusable
@@ -39,10 +39,10 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
     """
     findings, rebuilt = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:
-        screen.emit(_document(findings, rebuilt=rebuilt))
+        output.emit(_document(findings, rebuilt=rebuilt))
     else:
         if rebuilt:
-            screen.say("index: written anew")
+            output.say("index: written anew")
         _show(findings)
     return 1 if findings.faults else 0
 
@@ -66,7 +66,7 @@ def _examine(options: Common, *, only_index: bool, rebuild: bool) -> tuple[Findi
 def _rebuild(home: Home) -> str:
     """Gives the reason why it could not be done; empty when it was."""
     try:
-        with screen.progress("index", 100) as reach:
+        with output.progress("index", 100) as reach:
             home.story.rebuild_index(progress=lambda done, total: reach(100 * done // max(total, 1)))
         home.story.maintain()
     except StoreError as fault:
@@ -89,21 +89,21 @@ def _document(findings: Findings, *, rebuilt: bool) -> dict[str, object]:
 
 def _show(findings: Findings) -> None:
     for part, found in findings.parts.items():
-        screen.say(f"{part}: {'sound' if not found else screen.counted(len(found), 'fault')}", bold=bool(found))
+        output.say(f"{part}: {'sound' if not found else output.counted(len(found), 'fault')}", bold=bool(found))
         for fault in found:
-            screen.say(f"  {fault}")
+            output.say(f"  {fault}")
     if findings.readable is not None:
-        counts = (screen.counted(count, f"{table} row") for table, count in findings.readable.items())
-        screen.say(f"can still be read: {', '.join(counts) or 'nothing'}")
+        counts = (output.counted(count, f"{table} row") for table, count in findings.readable.items())
+        output.say(f"can still be read: {', '.join(counts) or 'nothing'}")
     if findings.index is not None:
         size = findings.index
-        screen.say(
-            f"index size: {screen.sized(sum(size.bytes.values()))} for {screen.counted(size.passages, 'passage')} "
-            f"in {screen.counted(size.partitions, 'partition')} and {screen.counted(size.segments, 'segment')} "
-            f"({', '.join(f'{name} {screen.sized(count)}' for name, count in size.bytes.items())})"
+        output.say(
+            f"index size: {output.sized(sum(size.bytes.values()))} for {output.counted(size.passages, 'passage')} "
+            f"in {output.counted(size.partitions, 'partition')} and {output.counted(size.segments, 'segment')} "
+            f"({', '.join(f'{name} {output.sized(count)}' for name, count in size.bytes.items())})"
         )
     reasons = [part for part, found in findings.parts.items() if found]
-    screen.say(f"state: {findings.state}" + (f" ({', '.join(reasons)})" if reasons else ""))
+    output.say(f"state: {findings.state}" + (f" ({', '.join(reasons)})" if reasons else ""))
     for part in reasons:
         if part in _CURES:
-            screen.note(_CURES[part])
+            output.note(_CURES[part])

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.encoding import write_utf8
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of, workspace_of
+from talekeeper.cli.targets import session_of, workspace_of
 from talekeeper.clock import iso
 from talekeeper.db import draft_of, publish_file
 from talekeeper.errors import InputError, ParameterError
@@ -31,18 +31,18 @@ _FORMATS = (WHOLE, "sillytavern", "markdown")
 @click.argument("names", nargs=-1, metavar="[SESSION…]")
 @click.option("-s", "--session", "more", metavar="SESSION", multiple=True, help="Names one here instead.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to make.  [default: stdout]"
+    "-o", "--output", "target", type=click.Path(path_type=Path, dir_okay=False), help="File to make.  [default: stdout]"
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default=WHOLE, show_default=True)
 @common
 @pass_common
-def command(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], output: Path | None, form: str) -> None:
+def command(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], target: Path | None, form: str) -> None:
     """Write sessions to a file, to keep, move or read.
 
     Without a SESSION, all of the workspace. jsonl holds everything (branches, takes, records, versions) in lines that
     are hashed, and `talekeeper import` restores it; sillytavern and markdown hold one session's story as it stands.
     """
-    if options.as_json and output is None:
+    if options.as_json and target is None:
         # What is printed is then one document, and an export is none.
         raise ParameterError("--output", "--json tells of a file, and none is named", cure="add --output FILE")
     with options.open() as home:
@@ -50,19 +50,19 @@ def command(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], o
         sessions = named or home.story.sessions(options.workspace)
         if not sessions:
             workspace_of(home, options.workspace)
-        with _writer(output) as write:
+        with _writer(target) as write:
             if form == WHOLE:
                 _write_whole(home, options, sessions, write)
             else:
                 _write_story(home, sessions, form, write)
-    if output is not None:
-        _tell(options, output, sessions)
+    if target is not None:
+        _tell(options, target, sessions)
 
 
 def _write_whole(home: Home, options: Common, sessions: list[Session], write: Callable[[str], object]) -> None:
     total = sum(session.messages for session in sessions)
     written = iso(home.clock.now())
-    with screen.progress("export", total) as reach:
+    with output.progress("export", total) as reach:
         write_archive(home.story, write, options.workspace, sessions, written=written, progress=reach)
 
 
@@ -86,26 +86,26 @@ def _forks(home: Home, session: Session) -> dict[int, Coordinate]:
 
 
 @contextmanager
-def _writer(output: Path | None) -> Generator[Callable[[str], object], None, None]:
+def _writer(target: Path | None) -> Generator[Callable[[str], object], None, None]:
     """Writes to stdout, or to a file that appears under its name whole or not at all."""
-    if output is None:
+    if target is None:
         yield write_utf8
         return
-    if os.path.exists(output):  # noqa: PTH110 - what cannot be looked at cannot be written either, which tells why
-        raise InputError("there is already a file of this name", where=str(output), cure="choose another name")
+    if os.path.exists(target):  # noqa: PTH110 - what cannot be looked at cannot be written either, which tells why
+        raise InputError("there is already a file of this name", where=str(target), cure="choose another name")
     try:
-        with draft_of(output) as draft:
+        with draft_of(target) as draft:
             with draft.open("w", encoding="utf-8", newline="\n") as file:
                 yield file.write
-            publish_file(draft, output)
+            publish_file(draft, target)
     except OSError as fault:
         what = f"the export cannot be written ({fault.strerror})"
-        raise InputError(what, where=str(output), cure="choose a folder that is writable and has space") from fault
+        raise InputError(what, where=str(target), cure="choose a folder that is writable and has space") from fault
 
 
-def _tell(options: Common, output: Path, sessions: list[Session]) -> None:
-    size = output.stat().st_size
+def _tell(options: Common, target: Path, sessions: list[Session]) -> None:
+    size = target.stat().st_size
     if options.as_json:
-        screen.emit({"export": output, "bytes": size, "sessions": [session.id for session in sessions]})
+        output.emit({"export": target, "bytes": size, "sessions": [session.id for session in sessions]})
     else:
-        screen.say(f"{output}: {screen.counted(len(sessions), 'session')}, {screen.sized(size)}")
+        output.say(f"{target}: {output.counted(len(sessions), 'session')}, {output.sized(size)}")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import place_of, session_of
 from talekeeper.cli.present import place, tell
+from talekeeper.cli.targets import place_of, session_of
 from talekeeper.errors import NotFound
 from talekeeper.story import Address, Coordinate, Session
 
@@ -79,14 +79,14 @@ def takes(options: Common, /, name: str) -> None:
             }
             for take, first in found
         ]
-        screen.emit({"session": session.id, "takes": rows})
+        output.emit({"session": session.id, "takes": rows})
     elif not found:
-        screen.note(f"{session.id} has no answer yet")
+        output.note(f"{session.id} has no answer yet")
     else:
         shown = [
             (take.number, "*" if take.current else "", (first.text if first else "")[:80]) for take, first in found
         ]
-        screen.table(("take", "", "begins"), shown, right={0})
+        output.table(("take", "", "begins"), shown, right={0})
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions switch low-house 2")
@@ -143,13 +143,13 @@ def branches(options: Common, /, name: str) -> None:
             }
             for one in found
         ]
-        screen.emit({"session": session.id, "head": place(session.head), "branches": rows})
+        output.emit({"session": session.id, "head": place(session.head), "branches": rows})
     else:
         shown = [
             (one.id, one.name, place(one.fork), f"{one.id}:{one.tip}", "*" if one.id == session.head.branch else "")
             for one in found
         ]
-        screen.table(("branch", "name", "from", "tip", "here"), shown, right={0})
+        output.table(("branch", "name", "from", "tip", "here"), shown, right={0})
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions go low-house before-the-fire")

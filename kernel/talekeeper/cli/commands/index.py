@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.config import MISSPELT, nearest
 from talekeeper.errors import NoModel
@@ -47,7 +47,7 @@ def status(options: Common, /) -> int:
             standing = replace(standing, fault=home.semantics.out_of_reach())
         cure = "" if standing.encoder or standing.fault else _cure(home)
     if options.as_json:
-        screen.emit(asdict(standing))
+        output.emit(asdict(standing))
     else:
         _show(standing, cure)
     return 1 if standing.fault else 0
@@ -65,26 +65,26 @@ def rebuild(options: Common, /) -> None:
         if home.semantics.encoder() is None:
             raise NoModel(_NOTHING, cure=_cure(home))
         before = home.semantics.standing()
-        with screen.progress("passages", before.passages - before.embedded) as reach:
+        with output.progress("passages", before.passages - before.embedded) as reach:
             made = home.semantics.embed(progress=reach)
         standing = home.semantics.standing()
     if options.as_json:
-        screen.emit({"made": made, **asdict(standing)})
+        output.emit({"made": made, **asdict(standing)})
         return
-    screen.say(f"{screen.counted(made, 'vector')} made")
+    output.say(f"{output.counted(made, 'vector')} made")
     _show(standing)
 
 
 def _show(standing: EmbeddingStatus, cure: str = "") -> None:
     if standing.fault:
-        screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
-        screen.note(standing.fault)
+        output.say(f"{output.counted(standing.passages, 'passage')}, found by their words alone")
+        output.note(standing.fault)
     elif not standing.encoder:
-        screen.say(f"{screen.counted(standing.passages, 'passage')}, found by their words alone")
-        screen.note(f"{_NOTHING}; {cure}")
+        output.say(f"{output.counted(standing.passages, 'passage')}, found by their words alone")
+        output.note(f"{_NOTHING}; {cure}")
     else:
-        done = f"{standing.embedded:,} of {screen.counted(standing.passages, 'passage')}"
-        screen.say(f"{done} can be found by meaning, with {standing.encoder}")
+        done = f"{standing.embedded:,} of {output.counted(standing.passages, 'passage')}"
+        output.say(f"{done} can be found by meaning, with {standing.encoder}")
 
 
 def _cure(home: Home) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.answers import show_answer
 from talekeeper.cli.faults import misused
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
 
@@ -52,10 +52,10 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
         found = session_of(home, options, session)
         answer = search_memory(home.services, found.address, asked, explain=explain)
     if options.as_json:
-        screen.emit({"session": found.id, **answer.as_json()})
+        output.emit({"session": found.id, **answer.as_json()})
         return
     show_answer(answer, explain=explain)
-    screen.note(f"{found.id}: {screen.counted(answer.searched, 'passage')} searched")
+    output.note(f"{found.id}: {output.counted(answer.searched, 'passage')} searched")
 
 
 def _asked(query: str, more: dict[str, Any]) -> Question:

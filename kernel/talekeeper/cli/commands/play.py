@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import message_json
+from talekeeper.cli.targets import session_of
 from talekeeper.errors import InputError, TalekeeperError
 from talekeeper.story import Session, check_name
 
 if TYPE_CHECKING:
-    from talekeeper.cli.play_game import Game
+    from talekeeper.cli.play.game import Game
     from talekeeper.cli.play_stage import Stage
     from talekeeper.home import Home
 
@@ -37,9 +37,9 @@ def command(options: Common, /, name: str | None, world: str | None, preset: str
     Each line is what the player says; /help lists what else there is. Ctrl-C stops a turn, Ctrl-D leaves. Without a
     terminal the lines come from what is piped in, and with --json every event is one JSON object on a line.
     """
-    from talekeeper.cli.play_commands import complete  # noqa: PLC0415 - --help needs none of it
-    from talekeeper.cli.play_game import Game  # noqa: PLC0415 - as above
-    from talekeeper.cli.play_lines import Lines  # noqa: PLC0415 - as above
+    from talekeeper.cli.play.console import Lines  # noqa: PLC0415 - as above
+    from talekeeper.cli.play.game import Game  # noqa: PLC0415 - as above
+    from talekeeper.cli.play.slash_commands import complete  # noqa: PLC0415 - --help needs none of it
     from talekeeper.cli.play_models import choose_models  # noqa: PLC0415 - as above
     from talekeeper.cli.play_stage import Stage  # noqa: PLC0415 - as above
 
@@ -80,7 +80,7 @@ def _session(
 
 
 def _begun(home: Home, options: Common, name: str, world: str | None, preset: str | None, stage: Stage) -> Session:
-    from talekeeper.cli.sessions import make  # noqa: PLC0415 - --help needs none of it
+    from talekeeper.cli.commands.sessions import make  # noqa: PLC0415 - --help needs none of it
 
     begun = make(home, options.workspace, world, session_id=name, preset=preset)
     for record in begun.kept:
@@ -119,12 +119,12 @@ def _open(game: Game) -> None:
     }
 
     def show() -> None:
-        screen.say(session.title or session.id, bold=True)
-        screen.note(f"{session.id} · {who} · /help lists the commands")
-        screen.say()
+        output.say(session.title or session.id, bold=True)
+        output.note(f"{session.id} · {who} · /help lists the commands")
+        output.say()
         for message in last:
-            screen.say(f"> {message.text}" if message.role == "player" else message.text)
-            screen.say()
+            output.say(f"> {message.text}" if message.role == "player" else message.text)
+            output.say()
 
     game.stage.tell("session", data, show)
     if slot is None:
@@ -142,7 +142,7 @@ def _play(game: Game) -> None:
             if not game.lines.interactive or asked_to_leave:
                 raise
             asked_to_leave = True
-            screen.note("\nCtrl-C again, Ctrl-D or /quit leaves")
+            output.note("\nCtrl-C again, Ctrl-D or /quit leaves")
             continue
         asked_to_leave = False
         if line is None:
@@ -152,11 +152,11 @@ def _play(game: Game) -> None:
 
 def _take(game: Game, line: str) -> None:
     """One line: a command, what the player says, or nothing, which sends again what waits."""
-    from talekeeper.cli.play_commands import dispatch  # noqa: PLC0415 - --help needs none of it
+    from talekeeper.cli.play.slash_commands import dispatch  # noqa: PLC0415 - --help needs none of it
 
     said = line.strip()
     if not game.lines.interactive and said:
-        game.stage.tell("line", {"text": said}, lambda: screen.say(f"\n> {said}"))
+        game.stage.tell("line", {"text": said}, lambda: output.say(f"\n> {said}"))
     try:
         if said.startswith("/") and not said.startswith("//"):
             dispatch(game, said)

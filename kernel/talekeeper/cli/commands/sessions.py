@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
+from talekeeper.cli.commands.branches import COMMANDS as TREE
 from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.in_session import InSession, session_argument
 from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import cure_of_no_sessions, message_of, session_of, turns_of
 from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_message, tell
 from talekeeper.cli.session_names import names
-from talekeeper.cli.tree import COMMANDS as TREE
+from talekeeper.cli.targets import cure_of_no_sessions, message_of, session_of, turns_of
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.exchange import STDIN, read_text
 
@@ -50,12 +50,12 @@ def list_sessions(options: Common, /) -> None:
         found = home.story.sessions(options.workspace)
         cure = "" if found else cure_of_no_sessions(home, options)
     if options.as_json:
-        screen.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
+        output.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
     elif found:
         rows = [(one.id, one.title, f"{one.messages:,}", one.branches, minute(one.updated)) for one in found]
-        screen.table(("session", "title", "messages", "branches", "used"), rows, right={2, 3})
+        output.table(("session", "title", "messages", "branches", "used"), rows, right={2, 3})
     else:
-        screen.note(f"the workspace {options.workspace!r} has no sessions; {cure}")
+        output.note(f"the workspace {options.workspace!r} has no sessions; {cure}")
 
 
 @group.command(epilog='Example:  talekeeper sessions new low-house --title "The Low House"')
@@ -76,7 +76,7 @@ def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) 
     with options.open() as home:
         begun = make(home, options.workspace, world, session_id=name, **chosen)
     for record in begun.kept:
-        screen.note(f"{record} is there already with another text, and stays")
+        output.note(f"{record} is there already with another text, and stays")
     session = begun.session
     tell(options, session, f"{session.id} is made; plugins: {', '.join(session.plugins) or 'none'}")
 
@@ -108,10 +108,10 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
         else:
             messages = home.story.messages(session.address, last=None if everything else last or _SHOWN)
     if options.as_json:
-        screen.emit({**session_json(session), "shown": [message_json(message) for message in messages]})
+        output.emit({**session_json(session), "shown": [message_json(message) for message in messages]})
         return
-    screen.say(f"{session.id}: {session.title}", bold=True)
-    screen.say(session_facts(session), dim=True)
+    output.say(f"{session.id}: {session.title}", bold=True)
+    output.say(session_facts(session), dim=True)
     for message in messages:
         show_message(message)
 
@@ -125,7 +125,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
     """Give a session another title; its id stays, and another rename takes it back."""
     with options.open() as home:
         session = home.story.rename_session(session_of(home, options, name).address, title)
-    tell(options, session, screen.titled(session.id, session.title))
+    tell(options, session, output.titled(session.id, session.title))
 
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions delete low-house")
@@ -138,7 +138,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
     with options.open() as home:
         session = session_of(home, options, name)
         if not yes:
-            ask_twice(session.id, screen.counted(session.messages, "message"), "id")
+            ask_twice(session.id, output.counted(session.messages, "message"), "id")
         home.delete_session(session.address)
     tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
 
@@ -174,9 +174,9 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
         roster = home.host.roster(session=session)
     if options.as_json:
         found = [{"id": one.id, "state": one.state, "reason": one.reason} for one in roster.plugins]
-        screen.emit({"session": session.id, "plugins": found})
+        output.emit({"session": session.id, "plugins": found})
     else:
-        screen.table(("plugin", "state", "why"), [(one.id, one.state, one.reason) for one in roster.plugins])
+        output.table(("plugin", "state", "why"), [(one.id, one.state, one.reason) for one in roster.plugins])
 
 
 @group.command(cls=InSession, epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')

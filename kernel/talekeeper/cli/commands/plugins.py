@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common, pass_common
-from talekeeper.cli.pick import session_of
 from talekeeper.cli.plugin_settings import set_command, settings_command
+from talekeeper.cli.targets import session_of
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -43,9 +43,9 @@ def list_plugins(options: Common, /) -> None:
     with options.open() as home:
         found = home.host.roster(options.given_workspace or "").plugins
     if options.as_json:
-        screen.emit({"plugins": [_json(plugin) for plugin in found]})
+        output.emit({"plugins": [_json(plugin) for plugin in found]})
     else:
-        screen.table(("plugin", "version", "state", "why"), [(p.id, _version(p), p.state, p.reason) for p in found])
+        output.table(("plugin", "version", "state", "why"), [(p.id, _version(p), p.state, p.reason) for p in found])
 
 
 @group.command(epilog="Example:  talekeeper plugins explain memory")
@@ -59,10 +59,10 @@ def explain(options: Common, /, plugin: str, session: str | None) -> None:
         place = None if session is None else session_of(home, options, session)
         found = home.host.explain(plugin, options.given_workspace or "", place)
     if options.as_json:
-        screen.emit(found.as_json())
+        output.emit(found.as_json())
         return
     for text in found.lines():
-        screen.say(text)
+        output.say(text)
 
 
 @group.command(epilog="Example:  talekeeper plugins enable lorebook")
@@ -78,11 +78,11 @@ def enable(options: Common, /, plugin: str) -> None:
         found = home.host.enable(plugin, options.given_workspace or "")
         without = _without(home, found.id, options.given_workspace)
     if options.as_json:
-        screen.emit({**_json(found), "sessions_without": len(without)})
+        output.emit({**_json(found), "sessions_without": len(without)})
         return
     _tell(options, found)
     if without:
-        screen.note(_how_to_add(found.id, without))
+        output.note(_how_to_add(found.id, without))
 
 
 @group.command(epilog="Example:  talekeeper plugins disable lorebook")
@@ -108,7 +108,7 @@ def _how_to_add(plugin: str, without: Sequence[Session]) -> str:
     first = without[0]
     place = "" if first.workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(first.workspace)}"
     command = f"talekeeper sessions plugins {shlex.quote(first.id)} +{plugin}{place}"
-    number = screen.counted(len(without), "session")
+    number = output.counted(len(without), "session")
     if len(without) == 1:
         return f"{number} from before does not have it; to add it:  {command}"
     return f"{number} from before do not have it; to add it to the one used last:  {command}"
@@ -116,11 +116,11 @@ def _how_to_add(plugin: str, without: Sequence[Session]) -> str:
 
 def _tell(options: Common, plugin: Plugin) -> None:
     if options.as_json:
-        screen.emit(_json(plugin))
+        output.emit(_json(plugin))
     else:
         # Whether its data or code is in use yet is for `plugins list` to say.
         state = "enabled" if plugin.works else plugin.state
-        screen.say(f"{plugin.id} is {state}" + (f": {plugin.reason}" if plugin.reason else ""))
+        output.say(f"{plugin.id} is {state}" + (f": {plugin.reason}" if plugin.reason else ""))
 
 
 def _version(plugin: Plugin) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.present import place
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
@@ -71,7 +71,7 @@ def excerpt(namespace: Namespace, value: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    said = screen.line(text)
+    said = output.line(text)
     return said if len(said) <= _EXCERPT else f"{said[: _EXCERPT - 1]}…"
 
 
@@ -80,19 +80,19 @@ def show_decided(told: Mapping[str, Any]) -> None:
     named = f"{told['plugin']}/{told['segment']}" if told["plugin"] else str(told["segment"])
     marks = [f"turn {told['turn']}"] if "turn" in told else []
     marks += [str(told[name]) for name in ("place", "id") if told.get(name)]
-    screen.say()
-    screen.say(f"{named}  {' · '.join(marks)}".rstrip(), bold=True)
+    output.say()
+    output.say(f"{named}  {' · '.join(marks)}".rstrip(), bold=True)
     for line in _of_history(told) if not told["plugin"] else _of_segment(told):
-        screen.say(f"  {line}")
+        output.say(f"  {line}")
     rows = [_row(one) for one in told.get("considered", ())]
     if rows:
-        screen.table(("", "record", "scores", "why", "text"), rows, indent=2)
+        output.table(("", "record", "scores", "why", "text"), rows, indent=2)
     if told.get("more"):
-        screen.say(f"  and {screen.counted(int(told['more']), 'candidate')} more")
+        output.say(f"  and {output.counted(int(told['more']), 'candidate')} more")
 
 
 def _of_history(told: Mapping[str, Any]) -> list[str]:
-    messages = screen.counted(int(told.get("messages", 0)), "message")
+    messages = output.counted(int(told.get("messages", 0)), "message")
     tokens = f"some {told.get('tokens', 0):,} of {told.get('budget', 0):,} tokens"
     lines = [f"from turn {told.get('history_from', 0)} on: {messages}, {tokens}"]
     segments = ", ".join(told.get("segments", ()))
@@ -106,7 +106,7 @@ def _of_segment(told: Mapping[str, Any]) -> list[str]:
         lines.append(f"nothing was shown: {told['fault']}")
     elif "lines" in told:
         room = f"{told.get('characters', 0):,} of {told.get('budget', 0):,} characters"
-        lines.append(f"{told.get('shown', 0)} of {screen.counted(int(told['lines']), 'line')} shown, {room}")
+        lines.append(f"{told.get('shown', 0)} of {output.counted(int(told['lines']), 'line')} shown, {room}")
     cut = ", ".join(told.get("cut", ()))
     return lines + ([f"cut to fit: {cut}"] if cut else [])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.answers import LEGEND, show_hit, show_why
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.demo import AskedQuestion, BundledStory, LoadedStory, ask_all, bundled_stories, load_story
@@ -40,24 +40,24 @@ def command(options: Common, /, language: str | None) -> None:
             if not options.as_json:
                 _show(*shown[-1])
     if options.as_json:
-        screen.emit({"stories": [_json(*each) for each in shown]})
+        output.emit({"stories": [_json(*each) for each in shown]})
         return
     _close(options, shown, time.monotonic() - began)
 
 
 def _show(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestion]) -> None:
-    lore = "" if loaded.pieces is None else f", {screen.counted(loaded.pieces, 'piece')} of lore"
-    screen.say()
-    screen.say(f"━━ {story.title} · {screen.counted(loaded.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
+    lore = "" if loaded.pieces is None else f", {output.counted(loaded.pieces, 'piece')} of lore"
+    output.say()
+    output.say(f"━━ {story.title} · {output.counted(loaded.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
     explained = max(asked, key=_borrowed)
     for one in asked:
-        screen.say()
-        screen.say(f"? {one.question.text}", bold=True)
+        output.say()
+        output.say(f"? {one.question.text}", bold=True)
         if one.answer.results:
             best = one.answer.results[0]
             show_hit(best, " →", score=f"score {best.score:.2f}" if one is explained else "")
         if one.place is None or one.place > 1:
-            screen.say(f"   (not it: {'the answer is result ' + str(one.place) if one.place else 'missed'})", dim=True)
+            output.say(f"   (not it: {'the answer is result ' + str(one.place) if one.place else 'missed'})", dim=True)
         if one is explained and one.answer.results:
             _explain(one)
 
@@ -69,10 +69,10 @@ def _borrowed(one: AskedQuestion) -> float:
 
 def _explain(one: AskedQuestion) -> None:
     hit = one.answer.results[0]
-    screen.say()
+    output.say()
     first, second = LEGEND
-    screen.say(f"   why: {hit.score:.2f} is {first}", dim=True)
-    screen.say(f"   {second}. Every result can be explained like this.", dim=True)
+    output.say(f"   why: {hit.score:.2f} is {first}", dim=True)
+    output.say(f"   {second}. Every result can be explained like this.", dim=True)
     show_why(hit.why)
 
 
@@ -81,20 +81,20 @@ def _close(
 ) -> None:
     questions = [one for _, _, asked in shown for one in asked]
     first = sum(one.place == 1 for one in questions)
-    screen.say()
-    screen.say(
-        f"{screen.counted(len(questions), 'question')}, {first} answered by the first result, in {seconds:.1f} s.",
+    output.say()
+    output.say(
+        f"{output.counted(len(questions), 'question')}, {first} answered by the first result, in {seconds:.1f} s.",
         bold=True,
     )
     if any(loaded.pieces is None for _, loaded, _ in shown):
-        screen.say("No plugin here reads lore, so the questions about it were left out.")
+        output.say("No plugin here reads lore, so the questions about it were left out.")
     if options.home is None:
-        screen.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
+        output.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
     else:
         # Named, since by then another session of this home may be the one used last.
         there = f"--home {options.home} --session {shown[0][0].session}"
-        screen.say(f'Go on asking:  talekeeper search {there} --explain "{questions[0].question.text}"')
-    screen.say("Your own story:  talekeeper import FILE")
+        output.say(f'Go on asking:  talekeeper search {there} --explain "{questions[0].question.text}"')
+    output.say("Your own story:  talekeeper import FILE")
 
 
 def _json(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestion]) -> dict[str, object]:

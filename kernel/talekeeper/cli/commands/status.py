@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.checkup import model_faults
+from talekeeper.cli.commands.usage import cost_words, costs, usage_rows
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.usage import cost_words, costs, usage_rows
 from talekeeper.cli.work import Work
 from talekeeper.errors import StoreUnusable
 from talekeeper.story import Session
@@ -55,19 +55,19 @@ def command(options: Common, /) -> None:
         "model_faults": faults,
     }
     if options.as_json:
-        screen.emit(facts)
+        output.emit(facts)
         return
-    screen.say(f"home      {home.folder} ({screen.sized(size + log)})")
-    held = f"{screen.counted(count, 'session')} with {screen.counted(messages, 'message')}"
-    screen.say(f"holds     {held}, in {_listed(list(sessions))}")
-    screen.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
-    screen.say(f"jobs      {jobs.words()}")
+    output.say(f"home      {home.folder} ({output.sized(size + log)})")
+    held = f"{output.counted(count, 'session')} with {output.counted(messages, 'message')}"
+    output.say(f"holds     {held}, in {_listed(list(sessions))}")
+    output.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
+    output.say(f"jobs      {jobs.words()}")
     for line in [*jobs.faults[-_NAMED:], *list(jobs.cures())[:_NAMED]]:
-        screen.say(f"          {line}")
-    screen.say(f"models    {_spent_words(spent)}")
+        output.say(f"          {line}")
+    output.say(f"models    {_spent_words(spent)}")
     for fault in faults:
-        screen.say(f"          {fault}")
-    screen.say(f"traces    {traces.words()}")
+        output.say(f"          {fault}")
+    output.say(f"traces    {traces.words()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class _Traces:
     def words(self) -> str:
         """On one line."""
         missing = f", {self.dropped:,} more dropped" if self.dropped else ""
-        return self.fault or screen.counted(self.events or 0, "event") + missing
+        return self.fault or output.counted(self.events or 0, "event") + missing
 
 
 def _rows(home: Home, session: Session) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def _rows(home: Home, session: Session) -> list[dict[str, Any]]:
 
 def _spent_words(rows: list[dict[str, Any]]) -> str:
     """Calls of models and what they cost, as far as a price was configured."""
-    calls = screen.counted(sum(row["calls"] for row in rows), "call")
+    calls = output.counted(sum(row["calls"] for row in rows), "call")
     free = sum(row["calls"] for row in rows if row["cost"] is None)
     if not rows or (free and not costs(rows)):
         return f"{calls}{', no price configured' if rows else ''}"
@@ -108,4 +108,4 @@ def _listed(names: list[str]) -> str:
     if not names:
         return "no workspace"
     more = ", …" if len(names) > _NAMED else ""
-    return f"{screen.counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"
+    return f"{output.counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import lore, screen
+from talekeeper.cli import lore, output
 from talekeeper.cli.lore import Lore, Wish
 from talekeeper.cli.naming import possible
 from talekeeper.cli.options import Common, common, pass_common
@@ -81,7 +81,7 @@ def command(
                 if session is None and isinstance(results[-1], Report):
                     _warn_of_another_story(results[-1])
     if options.as_json:
-        screen.emit({"files": [_json(one) if isinstance(one, Report) else lore.as_json(one) for one in results]})
+        output.emit({"files": [_json(one) if isinstance(one, Report) else lore.as_json(one) for one in results]})
     return max((one.error.exit_code for one in results if one.error is not None), default=0)
 
 
@@ -117,7 +117,7 @@ def _import_stream(
 
 
 def _import_conversation(home: Home, options: Common, source: Source, name: str, wanted: Options) -> Report:
-    with screen.progress(source.name, source.stream.seek(0, 2)) as reach:
+    with output.progress(source.name, source.stream.seek(0, 2)) as reach:
         if name == ARCHIVE:
             return restore_archive(home.story, home.leases, source, wanted, reach, options.given_workspace)
         report = import_file(home.story, source, name, wanted, reach)
@@ -135,13 +135,13 @@ def _show(report: Report | Lore) -> None:
     for one in report.sessions.values():
         new = " (new)" if one.created else ""
         there = f", {one.already_there:,} already there" if one.already_there else ""
-        screen.say(
-            f"{report.file}: {screen.counted(one.imported, 'message')} {would}imported into {one.session!r}{new}{there}"
+        output.say(
+            f"{report.file}: {output.counted(one.imported, 'message')} {would}imported into {one.session!r}{new}{there}"
         )
     for reason, (count, line) in report.notes.items():
-        screen.note(f"  note: {reason} ({screen.counted(count, 'time')}, first in line {line:,})")
+        output.note(f"  note: {reason} ({output.counted(count, 'time')}, first in line {line:,})")
     if report.error:
-        screen.note(f"talekeeper: {report.error}")
+        output.note(f"talekeeper: {report.error}")
 
 
 def _warn_of_another_story(report: Report) -> None:
@@ -149,7 +149,7 @@ def _warn_of_another_story(report: Report) -> None:
     called = PurePath(report.file).stem.strip()
     meant = report.sessions.get(called)
     if meant is not None and meant.imported and not meant.created and not meant.already_there:
-        screen.note(
+        output.note(
             f"  {called!r} was there, and is the file's name too; --session NAME gives a file a session of its own"
         )
 

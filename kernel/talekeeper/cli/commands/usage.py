@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
+from talekeeper.cli.targets import session_of
 from talekeeper.models import BILLION
 from talekeeper.story import ModelUse
 
@@ -37,7 +37,7 @@ def command(options: Common, /, name: str | None) -> None:
             for row in usage_rows(home.story.turn_log.spent(session.address))
         ]
     if options.as_json:
-        screen.emit({"workspace": options.workspace, "usage": rows})
+        output.emit({"workspace": options.workspace, "usage": rows})
     else:
         show_usage(rows)
 
@@ -82,7 +82,7 @@ def cost_words(found: Mapping[str, float]) -> str:
 def show_usage(rows: Sequence[dict[str, Any]]) -> None:
     """The rows for people, with what they come to."""
     if not rows:
-        screen.note("no model has been asked here")
+        output.note("no model has been asked here")
         return
     named = "session" in rows[0]
     found = costs(rows)
@@ -102,12 +102,12 @@ def show_usage(rows: Sequence[dict[str, Any]]) -> None:
         )
         for row in rows
     ]
-    screen.table(headers, cells, right=range(len(headers) - len(numbers), len(headers)))
-    calls = screen.counted(sum(row["calls"] for row in rows), "call")
+    output.table(headers, cells, right=range(len(headers) - len(numbers), len(headers)))
+    calls = output.counted(sum(row["calls"] for row in rows), "call")
     tokens = [_sum([row[name] for row in rows]) or 0 for name in ("prompt_tokens", "completion_tokens")]
-    screen.say(f"{calls}, {tokens[0]:,} tokens in, {tokens[1]:,} out{f': {cost_words(found)}' if found else ''}")
+    output.say(f"{calls}, {tokens[0]:,} tokens in, {tokens[1]:,} out{f': {cost_words(found)}' if found else ''}")
     if not priced:
-        screen.note("no price is configured, so this is tokens only; a slot's price in talekeeper.toml says more")
+        output.note("no price is configured, so this is tokens only; a slot's price in talekeeper.toml says more")
 
 
 def _sum(counted: Iterable[int | None]) -> int | None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from talekeeper.cli import screen
-from talekeeper.cli.play_lines import Interrupt, Lines, interruptible
+from talekeeper.cli import output
+from talekeeper.cli.play.console import Interrupt, Lines, interruptible
 from talekeeper.cli.play_stage import Stage
 from talekeeper.cli.present import message_json, place
 from talekeeper.errors import Cancelled, NoModel, TalekeeperError
@@ -83,7 +83,7 @@ class Game:
         """Another take of the newest turn; where no model is, the head goes to where it is answered from."""
         if self.slot is None:
             self.home.story.retry(self.address)
-            self.stage.tell("waiting", {}, lambda: screen.note("/narrator TEXT writes another take"))
+            self.stage.tell("waiting", {}, lambda: output.note("/narrator TEXT writes another take"))
             return
 
         def told(interrupt: Interrupt) -> TurnResult:
@@ -104,7 +104,7 @@ class Game:
             try:
                 result = tell(interrupt)
             except Cancelled:
-                self.stage.tell("cancelled", self._left(), lambda: screen.note(f"stopped. {self._what_now()}"))
+                self.stage.tell("cancelled", self._left(), lambda: output.note(f"stopped. {self._what_now()}"))
             except NoModel as fault:
                 self._say_that_it_waits(fault)
             except TalekeeperError as fault:
@@ -134,22 +134,22 @@ class Game:
         if _THOUGHT in shown and _THOUGHT not in text:
 
             def show() -> None:
-                screen.note("— all of that was the model thinking, and no part of the story; it says:")
-                screen.say(text)
+                output.note("— all of that was the model thinking, and no part of the story; it says:")
+                output.say(text)
 
             self.stage.tell("retracted", {"text": text}, show)
 
     def _show_calls(self, result: TurnResult) -> None:
         for one in result.calls:
-            screen.note(f"· {one.tool}{f': {one.fault}' if one.fault else ''}")
+            output.note(f"· {one.tool}{f': {one.fault}' if one.fault else ''}")
         if self.lines.interactive:
-            screen.say()
+            output.say()
 
     def _say_that_it_waits(self, fault: NoModel) -> None:
         if self.waiting() is None:
             self.stage.fault(fault)
             return
-        self.stage.tell("waiting", self._left(), lambda: screen.note("kept; /narrator TEXT answers it"))
+        self.stage.tell("waiting", self._left(), lambda: output.note("kept; /narrator TEXT answers it"))
 
     def _left(self) -> dict[str, Any]:
         left = self.waiting()
@@ -166,8 +166,8 @@ class Game:
         def ask(wanted: Approval) -> bool:
             arguments = json.dumps(dict(wanted.arguments), ensure_ascii=False, default=dict)
             self.stage.end_line()
-            screen.note(f"The narrator wants to use {wanted.plugin}/{wanted.tool} with {arguments}")
-            screen.note(f"It acts outside the story, and {wanted.because}.")
+            output.note(f"The narrator wants to use {wanted.plugin}/{wanted.tool} with {arguments}")
+            output.note(f"It acts outside the story, and {wanted.because}.")
             interrupt.asking = True
             try:
                 return self.lines.confirm("Allow it?", otherwise=False)
@@ -220,7 +220,7 @@ class Game:
             new = [path for path in paths if path not in self._told_of_waiting]
             if new and reason not in {"pending", "running"}:
                 self._told_of_waiting.update(new)
-                told = partial(screen.note, f"· {', '.join(new)}: {reason}")
+                told = partial(output.note, f"· {', '.join(new)}: {reason}")
                 self.stage.tell("jobs", {"jobs": new, "reason": reason}, told)
 
     # Where the story stands
@@ -241,7 +241,7 @@ class Game:
 
 def _show_stand(newest: Message | None) -> None:
     if newest is None:
-        screen.say("The story has not begun.", dim=True)
+        output.say("The story has not begun.", dim=True)
         return
-    screen.say(f"turn {newest.turn}", dim=True)
-    screen.say(f"> {newest.text}" if newest.role == "player" else newest.text)
+    output.say(f"turn {newest.turn}", dim=True)
+    output.say(f"> {newest.text}" if newest.role == "player" else newest.text)

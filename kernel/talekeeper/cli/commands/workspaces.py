@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import workspace_of
 from talekeeper.cli.present import tell
+from talekeeper.cli.targets import workspace_of
 from talekeeper.story import Workspace
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def list_workspaces(options: Common, /) -> None:
     with options.open() as home:
         rows = [(workspace, *_counts(home, workspace)) for workspace in home.story.workspaces()]
     if options.as_json:
-        screen.emit({"workspaces": [_json(*row) for row in rows]})
+        output.emit({"workspaces": [_json(*row) for row in rows]})
     elif rows:
         shown = [(one.id, one.title, f"{sessions:,}", f"{messages:,}") for one, sessions, messages in rows]
-        screen.table(("workspace", "title", "sessions", "messages"), shown, right={2, 3})
+        output.table(("workspace", "title", "sessions", "messages"), shown, right={2, 3})
     else:
-        screen.note("this home has no workspaces; talekeeper import FILE makes one")
+        output.note("this home has no workspaces; talekeeper import FILE makes one")
 
 
 @group.command(epilog='Example:  talekeeper workspaces rename default "Evenings at the harbour"')
@@ -59,7 +59,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
         home.story.rename_workspace(workspace_of(home, name).id, title)
         workspace = workspace_of(home, name)
         counts = _counts(home, workspace)
-    tell(options, None, screen.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
+    tell(options, None, output.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
 
 
 @group.command(epilog="Example:  talekeeper workspaces delete drafts")
@@ -73,7 +73,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
         workspace = workspace_of(home, name)
         sessions, messages = _counts(home, workspace)
         if not yes:
-            holding = f"{screen.counted(sessions, 'session')} and {screen.counted(messages, 'message')}"
+            holding = f"{output.counted(sessions, 'session')} and {output.counted(messages, 'message')}"
             ask_twice(workspace.id, holding, "name")
         home.delete_workspace(workspace.id)
     tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})

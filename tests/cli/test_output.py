@@ -14,7 +14,7 @@ import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.cli import screen
+from talekeeper.cli import output
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Span:
 
 @given(st.text())
 def test_cleaned_text_holds_no_control_or_direction_mark(text: str) -> None:
-    cleaned = screen.clean(text)
+    cleaned = output.clean(text)
 
     assert all(c in "\n\t" or unicodedata.category(c) != "Cc" for c in cleaned)
     assert not {"\u202e", "\u2066", "\u200f"} & set(cleaned)
@@ -35,16 +35,16 @@ def test_cleaned_text_holds_no_control_or_direction_mark(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Mn"])))
 def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
-    assert screen.clean(text) == text
+    assert output.clean(text) == text
 
 
 @pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("小明", 4), ("e\u0301", 1), ("", 0)])
 def test_columns_are_counted_as_a_terminal_does(text: str, columns: int) -> None:
-    assert screen.width(text) == columns
+    assert output.width(text) == columns
 
 
 def test_table_columns_stand_under_one_another(capsys: pytest.CaptureFixture[str]) -> None:
-    screen.table(["name", "n"], [["小明", 5], ["Mira", 10]], right={1})
+    output.table(["name", "n"], [["小明", 5], ["Mira", 10]], right={1})
 
     assert capsys.readouterr().out.splitlines() == ["name   n", "小明   5", "Mira  10"]
 
@@ -61,7 +61,7 @@ def test_table_columns_stand_under_one_another(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_sizes_are_told_in_the_largest_unit_of_which_there_is_one(number: int, shown: str) -> None:
-    assert screen.sized(number) == shown
+    assert output.sized(number) == shown
 
 
 class Terminal(io.StringIO):
@@ -77,24 +77,24 @@ def test_a_table_on_a_narrow_terminal_is_folded_and_loses_nothing(rows: list[tup
 
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(Terminal()) as terminal:
         patch.setenv("COLUMNS", "40")
-        screen.table(("name", "why", "count"), cells, right={2})
+        output.table(("name", "why", "count"), cells, right={2})
     shown = click.unstyle(terminal.getvalue())
 
-    assert all(screen.width(line) <= 40 for line in shown.split("\n"))
+    assert all(output.width(line) <= 40 for line in shown.split("\n"))
     assert sorted(c for c in shown if not c.isspace()) == sorted(
-        c for cell in ("namewhycount", *(part for row in cells for part in row)) for c in screen.line(cell) if c != " "
+        c for cell in ("namewhycount", *(part for row in cells for part in row)) for c in output.line(cell) if c != " "
     )
 
 
 def test_marked_stretches_are_bold_and_the_rest_is_plain() -> None:
-    marked = screen.mark("the old bridge\x1b", [(4, 7)])
+    marked = output.mark("the old bridge\x1b", [(4, 7)])
 
     assert marked != "the old bridge"
     assert click.unstyle(marked) == "the old bridge"
 
 
 def test_json_holds_dataclasses_paths_and_text_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    screen.emit({"bar": Span(1, 2), "path": Path("a/b"), "text": "小明", "set": frozenset({1})})
+    output.emit({"bar": Span(1, 2), "path": Path("a/b"), "text": "小明", "set": frozenset({1})})
 
     assert json.loads(capsys.readouterr().out) == {
         "bar": {"start": 1, "end": 2},
@@ -105,7 +105,7 @@ def test_json_holds_dataclasses_paths_and_text_as_they_are(capsys: pytest.Captur
 
 
 def test_progress_draws_nothing_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    with screen.progress("importing", 10) as reach:
+    with output.progress("importing", 10) as reach:
         reach(10)
 
     assert capsys.readouterr() == ("", "")
@@ -125,6 +125,6 @@ def test_a_style_says_only_what_is_wanted(
 ) -> None:
     monkeypatch.setattr("click.utils.should_strip_ansi", _keep_styles)
 
-    screen.say("text", **style)
+    output.say("text", **style)
 
     assert capsys.readouterr().out.removesuffix("\n").removesuffix("\x1b[0m") == shown

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
-from talekeeper.cli.form import OPEN_ENDED, WHOLE, Form, asks_for_help, fill_in, open_ended, whole_value
+from talekeeper.cli import output
+from talekeeper.cli.commands.schema_options import (
+    OPEN_ENDED,
+    WHOLE,
+    Form,
+    asks_for_help,
+    fill_in,
+    open_ended,
+    whole_value,
+)
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
 from talekeeper.cli.readable import readable
+from talekeeper.cli.targets import session_of
 from talekeeper.errors import NotFound
 from talekeeper.plugin_context import run_command
 
@@ -43,12 +51,12 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
         arguments = {**whole_value(given["whole"], given["file"]), **form.value(given)}
         result = run_command(home.services, session_of(home, options, session).address, rest[0], arguments)
     if options.as_json:
-        screen.emit(result)
+        output.emit(result)
     elif result is None:
-        screen.note("done")
+        output.note("done")
     else:
         for text in readable(result):
-            screen.say(text)
+            output.say(text)
 
 
 def _commands(home: Home) -> dict[str, Mapping[str, Any]]:
@@ -76,8 +84,8 @@ def _about(entry: Mapping[str, Any]) -> str:
 def _list(options: Common, home: Home) -> None:
     found = _commands(home)
     if options.as_json:
-        screen.emit({"commands": list(found)})
+        output.emit({"commands": list(found)})
     elif found:
-        screen.table(("command", ""), [(path, _about(entry)) for path, entry in found.items()])
+        output.table(("command", ""), [(path, _about(entry)) for path, entry in found.items()])
     else:
-        screen.note("no plugin declares a command")
+        output.note("no plugin declares a command")

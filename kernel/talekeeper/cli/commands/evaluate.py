@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.evaluate import METRICS, find_sets
 
@@ -53,7 +53,7 @@ def command(
     sets = find_sets(folders)
     models = _models(options) if semantic else None
     total = sum(1 + len(asked(one)) for one in sets)
-    with screen.progress("eval", total) as reach:
+    with output.progress("eval", total) as reach:
         if run_file is None:
             outcome = measure(sets, by, None, reach, models)
         else:
@@ -62,14 +62,14 @@ def command(
     if options.as_json:
         groups = {name: _json(score) for name, score in outcome.groups.items()}
         beside = {"without_questions": outcome.silent, "evidence_not_in_corpus": outcome.unknown}
-        screen.emit({"by": by, "groups": groups, "all": _json(outcome.overall), **beside})
+        output.emit({"by": by, "groups": groups, "all": _json(outcome.overall), **beside})
         return
     if outcome.groups:
         _show(by, {**outcome.groups, "ALL": outcome.overall})
     for name in outcome.silent:
-        screen.note(f"{name}: no questions, loaded only")
+        output.note(f"{name}: no questions, loaded only")
     for name, ids in outcome.unknown.items():
-        screen.note(f"{name}: {_not_there(ids)}, so no search can find it: look at queries.jsonl")
+        output.note(f"{name}: {_not_there(ids)}, so no search can find it: look at queries.jsonl")
 
 
 def _models(options: Common) -> Models:
@@ -97,4 +97,4 @@ def _show(by: str, scores: Mapping[str, Score]) -> None:
         (name, score.questions, *(f"{score.values[metric]:.3f}" for metric in METRICS))
         for name, score in scores.items()
     ]
-    screen.table((by, "n", *METRICS), rows, right=range(1, 2 + len(METRICS)))
+    output.table((by, "n", *METRICS), rows, right=range(1, 2 + len(METRICS)))

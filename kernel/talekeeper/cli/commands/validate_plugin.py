@@ -115,7 +115,7 @@ def _reports(targets: Sequence[str], level: int, *, imports: bool) -> list[Repor
 
     reports = [report(target, level=level) for target in targets]
     if imports:
-        from talekeeper.cli.validate_code import with_code  # noqa: PLC0415 - only when asked to run code
+        from talekeeper.cli.commands.validate_code import with_code  # noqa: PLC0415 - only when asked to run code
 
         reports = [with_code(it) for it in reports]
     return reports

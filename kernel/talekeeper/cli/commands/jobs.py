@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import screen
+from talekeeper.cli import output
 from talekeeper.cli.in_session import InSession, last_session_argument, session_argument
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.pick import session_of
 from talekeeper.cli.present import minute, place
+from talekeeper.cli.targets import session_of
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState, lacked
 
@@ -51,16 +51,16 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
         newest = {job.id for job in jobs[-_SHOWN:]}
         shown = [told.json(job) for job in jobs if everything or job.id in newest or job.state not in _DONE]
     if options.as_json:
-        screen.emit({"session": address.session, "jobs": shown})
+        output.emit({"session": address.session, "jobs": shown})
     elif shown:
         rows = [(one["job"], one["messages"], one["state"], one["attempts"], one["id"], _brief(one)) for one in shown]
-        screen.table(("job", "messages", "state", "tries", "id", "why"), rows, right={3})
+        output.table(("job", "messages", "state", "tries", "id", "why"), rows, right={3})
         for reason in dict.fromkeys(str(one["reason"]) for one in shown if str(one["reason"]) in str(one["why"])):
             if _CLAUSE in reason:
-                screen.note(reason)
+                output.note(reason)
     else:
         cure = "turns make them, and talekeeper jobs run makes those of imported turns"
-        screen.note(f"{address.session} has no jobs; {cure}")
+        output.note(f"{address.session} has no jobs; {cure}")
 
 
 @group.command(cls=InSession, epilog="Example:  talekeeper jobs run low-house")
@@ -83,7 +83,7 @@ def run(options: Common, /, name: str | None, job: str | None) -> int:
         if job is not None:
             runner.ask_for(address, job)
         done: list[Job] = []
-        with screen.progress("jobs", runner.left(address, job or "")) as reach:
+        with output.progress("jobs", runner.left(address, job or "")) as reach:
 
             def count(ended: Job) -> None:
                 done.append(ended)
@@ -112,11 +112,11 @@ def retry(options: Common, /, name: str, job: str | None) -> None:
         told = Telling(home, address)
         due = [told.json(each) for each in jobs]
     if options.as_json:
-        screen.emit({"session": address.session, "jobs": due})
+        output.emit({"session": address.session, "jobs": due})
     elif due:
-        screen.say(f"{screen.counted(len(due), 'job')} due; talekeeper jobs run {address.session} does them now")
+        output.say(f"{output.counted(len(due), 'job')} due; talekeeper jobs run {address.session} does them now")
     else:
-        screen.say(f"no job of {address.session} has failed")
+        output.say(f"no job of {address.session} has failed")
 
 
 class Telling:
@@ -188,13 +188,13 @@ def _id_of(home: Home, address: Address, name: str) -> str:
 
 def _tell_done(options: Common, address: Address, ended: list[dict[str, Any]]) -> None:
     if options.as_json:
-        screen.emit({"session": address.session, "jobs": ended})
+        output.emit({"session": address.session, "jobs": ended})
         return
     if not ended:
-        screen.say(f"nothing is to be done in {address.session}")
+        output.say(f"nothing is to be done in {address.session}")
     counts: Mapping[tuple[str, str], int] = Counter((str(one["job"]), str(one["state"])) for one in ended)
     for (job, state), count in counts.items():
-        screen.say(f"{job}: {count:,} {state}")
+        output.say(f"{job}: {count:,} {state}")
     for one in ended:
         if one["state"] not in _DONE:
-            screen.note(f"{one['job']} on messages {one['messages']}: {one['why']}")
+            output.note(f"{one['job']} on messages {one['messages']}: {one['why']}")
