@@ -14,8 +14,8 @@ import click
 import pytest
 from click.testing import CliRunner
 from talekeeper.cli import app
+from talekeeper.cli.app import COMMANDS
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.table import COMMANDS
 from talekeeper.errors import ImportFileError, StoreUnusable
 
 HEAVY = {"numpy", "sqlite_utils", "jsonschema_rs", "pydantic", "httpx", "Stemmer", "sqlite3"}
@@ -242,7 +242,3 @@ def test_options_stand_before_or_after_the_command(monkeypatch: pytest.MonkeyPat
 
     assert (before, after, both) == (0, 0, 0)
     assert seen == [("h", "w", True, "")] * 3
-
-
-def test_the_table_names_modules_of_this_package() -> None:
-    assert all(entry.target.startswith("talekeeper.cli.") for entry in COMMANDS.values())

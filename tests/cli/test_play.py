@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.cli import play_models
+from talekeeper.cli.play import game
 from talekeeper.cli.play.slash_commands import BY_NAME, COMMANDS, complete
 from talekeeper.home import Home
 from talekeeper.models import LocalServer, read_base_url
@@ -50,7 +50,7 @@ def opens(_: Recorded) -> Step:
 @pytest.fixture(autouse=True)
 def no_server_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(play_models, "find_local_servers", finding())
+    monkeypatch.setattr(game, "find_local_servers", finding())
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """A server at a usual port."""
     with ScriptedServer(opens, models=("a", "b", "c", "d")) as server:
         found = LocalServer("Ollama", read_base_url(server.base_url, "url"), server.models)
-        monkeypatch.setattr(play_models, "find_local_servers", finding(found))
+        monkeypatch.setattr(game, "find_local_servers", finding(found))
         yield server
 
 

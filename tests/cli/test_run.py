@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from talekeeper.cli.readable import readable
+from talekeeper.cli.commands.run import readable
 
 Run = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 from talekeeper.cli import app
-from talekeeper.cli.table import COMMANDS
+from talekeeper.cli.app import COMMANDS
 
 Run = Callable[..., Any]
 

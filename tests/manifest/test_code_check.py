@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from talekeeper.cli.commands import validate_code
+from talekeeper.cli.commands.run_plugin import look
 from talekeeper.cli.commands.validate_code import with_code
-from talekeeper.cli.run_plugin import look
 from talekeeper.manifest.targets import report
 
 MANIFEST = """\

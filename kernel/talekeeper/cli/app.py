@@ -1,4 +1,4 @@
-"""The command group, its lazy loading, and the one place where a fault becomes a sentence and an exit code."""
+"""The command group and the table of commands; the one place where a fault becomes a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -6,16 +6,47 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 import click
 
 from talekeeper import __version__
-from talekeeper.cli.faults import INTERRUPTED, asks_for_json, is_bug, report
-from talekeeper.cli.naming import refuse_empty
-from talekeeper.cli.options import common_shown
-from talekeeper.cli.table import COMMANDS
+from talekeeper.cli.faults import INTERRUPTED, Voice, asks_for_json, is_bug, report
+from talekeeper.cli.options import common_shown, refuse_empty
 from talekeeper.cli.terminal import PROGRAM, answers_of_this_thread, flush_or_drop, never_fail_to_print
-from talekeeper.cli.voice import Voice
+
+
+class Entry(NamedTuple):
+    """`target` is `module:attribute` below `talekeeper.cli.commands`; `summary` begins the command's help."""
+
+    target: str
+    summary: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "demo": Entry("demo:command", "See it find things in a bundled story."),
+    "play": Entry("play:command", "Play a story in the terminal."),
+    "import": Entry("imports:command", "Read conversations from files into sessions."),
+    "search": Entry("search:command", "Ask a session, as the narrator's memory-search does."),
+    "recall": Entry("decisions:recall", "Show what a turn with this text would recall."),
+    "why": Entry("decisions:why", "Say why a turn's prompt held what it held."),
+    "sessions": Entry("sessions:group", "List, show and manage sessions and their branches."),
+    "workspaces": Entry("workspaces:group", "List, rename and delete workspaces."),
+    "data": Entry("data:group", "Read and write the records plugins declare."),
+    "run": Entry("run:command", "Run a plugin's command."),
+    "jobs": Entry("jobs:group", "List, run and retry the work that follows turns."),
+    "usage": Entry("usage:command", "Say what models were used for, and how many tokens that took."),
+    "plugins": Entry("plugins:group", "List, explain, enable, disable and set plugins."),
+    "new-plugin": Entry("plugins:new_plugin", "Make the project of a new plugin."),
+    "validate-plugin": Entry("validate_plugin:command", "Check a plugin's manifest."),
+    "status": Entry("status:command", "Say what this home holds."),
+    "index": Entry("index:group", "Show and make what passages are found by beside their words."),
+    "doctor": Entry("doctor:command", "Check the database, index, plugins and settings."),
+    "backup": Entry("export:backup", "Copy the database to a file while it is in use."),
+    "export": Entry("export:export", "Write sessions to a file, to keep, move or read."),
+    "eval": Entry("evaluate:command", "Measure recall on sets of questions."),
+    "completion": Entry("completion:command", "Print the shell's completion script."),
+}
 
 
 class LazyGroup(click.Group):
@@ -51,7 +82,7 @@ class LazyGroup(click.Group):
 @cache
 def _loaded(target: str) -> click.Command:
     module, _, attribute = target.partition(":")
-    return _summed_up(refuse_empty(getattr(import_module(module), attribute)))
+    return _summed_up(refuse_empty(getattr(import_module(f"talekeeper.cli.commands.{module}"), attribute)))
 
 
 def _summed_up(command: click.Command) -> click.Command:

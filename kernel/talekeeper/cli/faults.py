@@ -1,17 +1,17 @@
-"""What ends a command early: the sentence for people, the object for programs, the exit code."""
+"""What ends a command early, or is logged meanwhile: the sentence for people, the JSON for programs, the exit code."""
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import Any
 
 import click
 
-from talekeeper.cli.encoding import json_text
-from talekeeper.cli.voice import Voice
+from talekeeper.cli.terminal import PROGRAM, json_text, remark
 from talekeeper.errors import ParameterError, TalekeeperError
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -76,3 +76,31 @@ def _object(fault: Exception, sentence: str, code: int) -> dict[str, Any]:
     if isinstance(fault, TalekeeperError):
         parts = {"what": fault.what, "where": fault.where, "cure": fault.cure}
     return {"kind": type(fault).__name__, "message": sentence, **parts, "exit_code": code}
+
+
+class Voice(logging.Handler):
+    """Says warnings and errors on stderr as the program's own words, and each sentence once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    @contextmanager
+    def of_the_program(self) -> Generator[None]:
+        """Hears every logger meanwhile."""
+        root = logging.getLogger()
+        root.addHandler(self)
+        try:
+            yield
+        finally:
+            root.removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Says what a room below warns of."""
+        self.say(record.getMessage())
+
+    def say(self, sentence: str) -> None:
+        """Says one sentence, unless it was said before: a plugin's fault is logged and then ends the command."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            remark(f"{PROGRAM}: {sentence}")

@@ -15,8 +15,7 @@ from typing import Any, TypeGuard
 
 import click
 
-from talekeeper.cli.encoding import json_text
-from talekeeper.cli.terminal import remark
+from talekeeper.cli.terminal import json_text, remark
 
 # A bar that is gone within a second is noise.
 _QUIET_SECONDS = 1.0

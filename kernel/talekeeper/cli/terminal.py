@@ -1,15 +1,19 @@
-"""The three streams of a console script, made fit to print to whatever the caller did with them."""
+"""The streams of a console script: made fit to print to, JSON and bytes for stdout, and questions asked on stderr."""
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeVar, cast
 
 import click
+
+from talekeeper.errors import InputError
 
 PROGRAM = "talekeeper"
 
@@ -82,3 +86,52 @@ def remark(text: str) -> None:
     """Prints a line on stderr; when nobody can read it, the command goes on all the same."""
     with suppress(OSError):
         click.echo(text, err=True)
+
+
+def json_text(value: object, default: Callable[[object], object] | None = None, *, indent: int | None = 2) -> str:
+    """One JSON document, on one line without an `indent`.
+
+    Where stdout is not UTF-8 it is ASCII: an escape of the terminal's would be none of JSON's.
+    """
+    return json.dumps(value, ensure_ascii=not _is_utf8(), indent=indent, default=default)
+
+
+def write_utf8(text: str) -> None:
+    """Writes to stdout what is the content of a file, whatever encoding the terminal has."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8"))
+
+
+def _is_utf8() -> bool:
+    try:
+        return codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+    except LookupError:
+        return False
+
+
+_T = TypeVar("_T")
+
+
+def ask_twice(name: str, holding: str, called: str) -> None:
+    """Whether to delete it, and then its `called` (id, name) typed out; raises `InputError` on any other answer."""
+    sure = _answer(lambda: click.confirm(f"Delete {name!r} with {holding}, for good?", err=True), "deleted")
+    if not sure or _answer(lambda: click.prompt(f"Type its {called} to delete it", err=True), "deleted") != name:
+        raise InputError("nothing was deleted")
+
+
+def ask_once(question: str, done: str) -> None:
+    """Raises `InputError`, saying that nothing was `done`, unless the answer is yes."""
+    if not _answer(lambda: click.confirm(question, err=True), done):
+        raise InputError(f"nothing was {done}")
+
+
+def _answer(ask: Callable[[], _T], done: str) -> _T:
+    try:
+        return ask()
+    except click.Abort as end:
+        # Click tells the end of the input and Ctrl-C alike; only what it caught tells them apart.
+        if not isinstance(end.__context__, EOFError):
+            raise
+        remark("")
+        cure = "--yes does it without asking"
+        raise InputError(f"nobody answered, so nothing was {done}", cure=cure) from end

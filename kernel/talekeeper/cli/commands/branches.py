@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.present import place, tell
-from talekeeper.cli.targets import place_of, session_of
+from talekeeper.cli.targets import InSession, last_session_argument, place_of, session_of
 from talekeeper.errors import NotFound
 from talekeeper.story import Address, Coordinate, Session
 

@@ -23,10 +23,10 @@ from talekeeper.cli.commands.schema_options import (
     open_ended,
     whole_value,
 )
-from talekeeper.cli.confirm import ask_once
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.present import record_json, show_record
-from talekeeper.cli.records import place_of
+from talekeeper.cli.targets import namespace_of
+from talekeeper.cli.terminal import ask_once
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Record
@@ -65,9 +65,9 @@ def list_records(options: Common, /, path: str | None, session: str | None, limi
             declared = [namespace for plugin in home.host.roster().working for namespace in plugin.declared.data]
             _show_namespaces(options, declared)
             return
-        place = place_of(home, options, path, session)
-        found = home.story.records.list(place.namespace, place.scope, limit=limit, **more)
-        count = home.story.records.count(place.namespace, place.scope)
+        namespace, scope = namespace_of(home, options, path, session)
+        found = home.story.records.list(namespace, scope, limit=limit, **more)
+        count = home.story.records.count(namespace, scope)
     if options.as_json:
         output.emit({"namespace": path, "live": count, "records": [record_json(record) for record in found]})
         return
@@ -102,9 +102,9 @@ def _properties(namespace: Namespace) -> str:
 def show(options: Common, /, path: str, key: str, session: str | None, *, history: bool) -> None:
     """Show one record."""
     with options.open() as home:
-        place = place_of(home, options, path, session)
-        live = home.story.records.get(place.namespace, place.scope, key)
-        versions = home.story.records.history(place.namespace, place.scope, key)
+        namespace, scope = namespace_of(home, options, path, session)
+        live = home.story.records.get(namespace, scope, key)
+        versions = home.story.records.history(namespace, scope, key)
     if not versions or (live is None and not history):
         raise _missing(path, key, withdrawn=bool(versions))
     found = versions if history or live is None else [live]
@@ -134,16 +134,16 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
         return
     path = named(ctx, rest)
     with options.open() as home:
-        place = place_of(home, options, path, session)
-        value = _filled(ctx, place.namespace, rest[1:])
+        namespace, scope = namespace_of(home, options, path, session)
+        value = _filled(ctx, namespace, rest[1:])
         records = home.story.records
         if key is None:
-            written = records.add(place.namespace, place.scope, value, person=True)
-        elif records.get(place.namespace, place.scope, key) is not None:
+            written = records.add(namespace, scope, value, person=True)
+        elif records.get(namespace, scope, key) is not None:
             cure = f"talekeeper data edit {path} {key} changes it"
             raise Conflict(f"there is already a record {key!r}", where=path, cure=cure)
         else:
-            written = records.put(place.namespace, place.scope, key, value, person=True)
+            written = records.put(namespace, scope, key, value, person=True)
     _tell(options, written, "is written", session, ("withdraw", "takes it back"))
 
 
@@ -168,15 +168,15 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
     key = named(ctx, rest[1:], "KEY", f"talekeeper data list {path} shows the keys")
     changes = rest[2:]
     with options.open() as home:
-        place = place_of(home, options, path, session)
-        value = _filled(ctx, place.namespace, changes, key)
-        before = home.story.records.get(place.namespace, place.scope, key)
+        namespace, scope = namespace_of(home, options, path, session)
+        value = _filled(ctx, namespace, changes, key)
+        before = home.story.records.get(namespace, scope, key)
         if before is None:
             raise _missing(path, key, withdrawn=False)
         if not value:
             raise ParameterError("value", "nothing is to change", cure="name a property, or --value JSON")
         after = {**before.value, **value}
-        written = home.story.records.put(place.namespace, place.scope, key, after, person=True)
+        written = home.story.records.put(namespace, scope, key, after, person=True)
     _tell(options, written, "is changed", session, ("show --history", "has what it was"))
 
 
@@ -189,8 +189,8 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
 def withdraw(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Hide a record from search and prompts; it can be restored."""
     with options.open() as home:
-        place = place_of(home, options, path, session)
-        written = home.story.records.withdraw(place.namespace, place.scope, key, person=True)
+        namespace, scope = namespace_of(home, options, path, session)
+        written = home.story.records.withdraw(namespace, scope, key, person=True)
     _tell(options, written, "is withdrawn", session, ("restore", "brings it back"))
 
 
@@ -203,8 +203,8 @@ def withdraw(options: Common, /, path: str, key: str, session: str | None) -> No
 def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Bring a withdrawn record back; `data withdraw` hides it again."""
     with options.open() as home:
-        place = place_of(home, options, path, session)
-        written = home.story.records.restore(place.namespace, place.scope, key, person=True)
+        namespace, scope = namespace_of(home, options, path, session)
+        written = home.story.records.restore(namespace, scope, key, person=True)
     _tell(options, written, "is back")
 
 
@@ -218,12 +218,12 @@ def restore(options: Common, /, path: str, key: str, session: str | None) -> Non
 def forget(options: Common, /, path: str, key: str, session: str | None, *, yes: bool) -> None:
     """Blank every version of a record for good; only backups and exports still have it."""
     with options.open() as home:
-        place = place_of(home, options, path, session)
-        if not home.story.records.history(place.namespace, place.scope, key):
+        namespace, scope = namespace_of(home, options, path, session)
+        if not home.story.records.history(namespace, scope, key):
             raise _missing(path, key, withdrawn=False)
         if not yes:
             ask_once(f"Forget {key!r} of {path} for good?", "forgotten")
-        count = home.story.records.forget(place.namespace, place.scope, key)
+        count = home.story.records.forget(namespace, scope, key)
     if options.as_json:
         output.emit({"namespace": path, "key": key, "forgotten_versions": count})
     else:

@@ -1,4 +1,4 @@
-"""How recalls were decided, as commands show it: what was asked with, every candidate with its scores, and why."""
+"""`talekeeper why` and `recall`: what a turn recalled or would recall, every candidate with its scores, and why."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import click
+
 from talekeeper.cli import output
+from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.present import place
+from talekeeper.cli.targets import InSession, last_session_argument, session_of
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Decision, scope_of
@@ -123,3 +127,85 @@ def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_plain(one) for one in cast("list[object]", value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+MOST = 2**31 - 1
+
+
+@click.command(cls=InSession, epilog="Example:  talekeeper why salt-lantern 2")
+@last_session_argument
+@click.argument("turn", metavar="[TURN]", required=False, type=click.IntRange(0, MOST))
+@click.argument("decision", metavar="[ID]", required=False)
+@click.option("--all", "every", is_flag=True, help="Those of other takes and branches too.")
+@common
+@pass_common
+def why(options: Common, /, name: str | None, turn: int | None, decision: str | None, *, every: bool) -> None:
+    """Say why a turn's prompt held what it held.
+
+    Without TURN it is the newest one, without SESSION the newest of the session used last.
+
+    For each part of the prompt: what was asked with, every candidate with its scores, what called it up or why it was
+    left out. The texts are those that stand there now.
+    """
+    from talekeeper.turn import turn_decisions  # noqa: PLC0415 - --help needs no turn
+
+    with options.open() as home:
+        address = session_of(home, options, name).address
+        if turn is None:
+            newest = home.story.newest_turn(address)
+            turn = newest[-1].turn if newest else 0
+        found = turn_decisions(home.story, address, turn, decision=decision or "", every=every)
+        told = [decision_json(home, address, one) for one in found]
+    if options.as_json:
+        output.emit({"session": address.session, "turn": turn, "decisions": told})
+        return
+    for one in told:
+        show_decided(one)
+
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+    from talekeeper.turn import DryRun
+
+
+@click.command(epilog='Example:  talekeeper recall "I ask Mira about the brass key."')
+@click.argument("text", nargs=-1, required=True, metavar="TEXT…")
+@click.option("-s", "--session", metavar="SESSION", help="Where.  [default: the session used last]")
+@common
+@pass_common
+def recall(options: Common, /, text: tuple[str, ...], session: str | None) -> None:
+    """Show what a turn with this text would recall.
+
+    The same code as in a turn decides; nothing is written, counted or sent to a model.
+    """
+    with options.open() as home:
+        found = session_of(home, options, session)
+        dry = home.narrator().recall(found.address, " ".join(text))
+        told = dry_json(home, found.address, dry)
+    if options.as_json:
+        output.emit(told)
+    else:
+        show_dry(told)
+
+
+def dry_json(home: Home, address: Address, dry: DryRun) -> dict[str, Any]:
+    """A dry run as `--json` prints it; `text` of a part is what the prompt would hold."""
+    decided = [
+        {
+            "plugin": one.plugin,
+            "segment": one.segment,
+            **with_texts(home, address, one.plugin, one.document, one.text),
+            "text": one.text,
+        }
+        for one in dry.decided
+    ]
+    return {"session": address.session, "turn": dry.turn, "history_from": dry.history_from, "decisions": decided}
+
+
+def show_dry(told: dict[str, Any]) -> None:
+    """The same for people."""
+    output.say(f"turn {told['turn']} of {told['session']} would show", dim=True)
+    for one in told["decisions"]:
+        show_decided(one)
+        for line in str(one["text"]).splitlines():
+            output.say(f"  {line}", dim=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.answers import LEGEND, show_hit, show_why
+from talekeeper.cli.commands.search import LEGEND, show_hit, show_why
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.demo import AskedQuestion, BundledStory, LoadedStory, ask_all, bundled_stories, load_story
 

@@ -1,4 +1,4 @@
-"""`talekeeper export`: sessions in a file, whole to be imported again, or one lineage to be read elsewhere."""
+"""`talekeeper export` and `backup`: sessions in a file, to be imported or read, and a copy of the database."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.encoding import write_utf8
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.targets import session_of, workspace_of
+from talekeeper.cli.terminal import write_utf8
 from talekeeper.clock import iso
 from talekeeper.db import draft_of, publish_file
 from talekeeper.errors import InputError, ParameterError
@@ -36,7 +36,7 @@ _FORMATS = (WHOLE, "sillytavern", "markdown")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default=WHOLE, show_default=True)
 @common
 @pass_common
-def command(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], target: Path | None, form: str) -> None:
+def export(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], target: Path | None, form: str) -> None:
     """Write sessions to a file, to keep, move or read.
 
     Without a SESSION, all of the workspace. jsonl holds everything (branches, takes, records, versions) in lines that
@@ -109,3 +109,21 @@ def _tell(options: Common, target: Path, sessions: list[Session]) -> None:
         output.emit({"export": target, "bytes": size, "sessions": [session.id for session in sessions]})
     else:
         output.say(f"{target}: {output.counted(len(sessions), 'session')}, {output.sized(size)}")
+
+
+@click.command(epilog="Example:  talekeeper backup ~/talekeeper-2025-03-18.sqlite")
+@click.argument("target", type=click.Path(path_type=Path))
+@common
+@pass_common
+def backup(options: Common, /, target: Path) -> None:
+    """Copy the database to a file while it is in use.
+
+    The copy appears whole or not at all; to go back to it, put it in the home folder as talekeeper.sqlite.
+    """
+    with options.open() as home, output.progress("backup", 100) as reach:
+        home.db.backup(target, progress=lambda done, total: reach(100 * done // max(total, 1)))
+    size = target.stat().st_size
+    if options.as_json:
+        output.emit({"backup": target, "bytes": size})
+    else:
+        output.say(f"{target}: {output.sized(size)}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import shlex
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from talekeeper.cli import lore, output
-from talekeeper.cli.lore import Lore, Wish
-from talekeeper.cli.naming import possible
-from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.errors import ImportFileError, TalekeeperError
+from talekeeper.cli import output
+from talekeeper.cli.options import Common, common, pass_common, possible
+from talekeeper.cli.targets import session_of
+from talekeeper.errors import ImportFileError, InputError, NotFound, TalekeeperError
 from talekeeper.exchange import (
     ARCHIVE,
     FORMATS,
@@ -24,6 +25,7 @@ from talekeeper.exchange import (
     opened,
     restore_archive,
 )
+from talekeeper.plugin_context import importers_aside, importers_for
 from talekeeper.story import Address
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def command(
                 if session is None and isinstance(results[-1], Report):
                     _warn_of_another_story(results[-1])
     if options.as_json:
-        output.emit({"files": [_json(one) if isinstance(one, Report) else lore.as_json(one) for one in results]})
+        output.emit({"files": [_json(one) if isinstance(one, Report) else _lore_json(one) for one in results]})
     return max((one.error.exit_code for one in results if one.error is not None), default=0)
 
 
@@ -98,19 +100,19 @@ def _import_stream(
     home: Home, options: Common, source: Source, name: str | None, wanted: Options, wish: Wish
 ) -> Report | Lore:
     if wish.importer is not None:
-        return lore.import_lore(home, options, source, wish, dry_run=wanted.dry_run)
+        return _import_lore(home, options, source, wish, dry_run=wanted.dry_run)
     if name is not None:
         return _import_conversation(home, options, source, name, wanted)
     try:
         name = detect_format(source, wanted.player)
     except ImportFileError:
         # A file that is no conversation: what plugins make of it, else the sentence that says so.
-        found = lore.instead_of_a_conversation(home, options, source, wish, dry_run=wanted.dry_run)
+        found = _instead_of_a_conversation(home, options, source, wish, dry_run=wanted.dry_run)
         if found is None:
             raise
         return found
     if name == GUESSED:
-        found = lore.instead_of_a_guess(home, options, source, wish, dry_run=wanted.dry_run)
+        found = _instead_of_a_guess(home, options, source, wish, dry_run=wanted.dry_run)
         if found is not None:
             return found
     return _import_conversation(home, options, source, name, wanted)
@@ -129,7 +131,7 @@ def _import_conversation(home: Home, options: Common, source: Source, name: str,
 
 def _show(report: Report | Lore) -> None:
     if isinstance(report, Lore):
-        lore.show(report)
+        _show_lore(report)
         return
     would = "would be " if report.dry_run else ""
     for one in report.sessions.values():
@@ -166,4 +168,118 @@ def _json(report: Report) -> dict[str, object]:
             {"reason": reason, "count": count, "first_line": line} for reason, (count, line) in report.notes.items()
         ],
         "error": None if report.error is None else str(report.error),
+    }
+
+
+if TYPE_CHECKING:
+    from talekeeper.home import Home
+    from talekeeper.plugin_context import Imported
+
+_OUTCOMES = (("added", "added"), ("replaced", "replaced"), ("unchanged", "already there"), ("kept", "kept as they are"))
+
+
+@dataclass(frozen=True, slots=True)
+class Lore:
+    """What an importer of a plugin made of a file."""
+
+    file: str
+    session: str
+    imported: Imported
+    error: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """`importer` is `plugin/importer`, None for the first that takes the file."""
+
+    session: str | None
+    importer: str | None
+    replace: bool
+
+
+def _import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore:
+    """Reads a file with a plugin's importer into a session; raises what that raises."""
+    if dry_run:
+        what = "a plugin's importer cannot be tried without writing"
+        raise InputError(what, where=source.name, cure="leave --dry-run away for it")
+    if not home.story.sessions(options.workspace):
+        what = f"this is lore, which goes into a session, and the workspace {options.workspace!r} has none yet"
+        name = "NAME" if wish.session is None else shlex.quote(wish.session)
+        cure = (
+            f"import a conversation first, or make a session with 'talekeeper sessions new {name}', and import it again"
+        )
+        raise NotFound(what, where=source.name, cure=cure)
+    session = session_of(home, options, wish.session)
+    with output.progress(source.name, None) as reach:
+        imported = home.import_lore(
+            session.address,
+            Path(source.name),
+            stream=source.stream,
+            importer=wish.importer,
+            replace=wish.replace,
+            progress=reach,
+        )
+    return Lore(source.name, session.id, imported)
+
+
+def _instead_of_a_conversation(
+    home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool
+) -> Lore | None:
+    """The same for a file that is no conversation; None when no plugin reads files of its name."""
+    return _import_lore(home, options, source, wish, dry_run=dry_run) if _claims(home, options, source, wish) else None
+
+
+def _instead_of_a_guess(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore | None:
+    """The same for a file that may be a conversation; of several importers that read such files none is preferred."""
+    claims = _claims(home, options, source, wish)
+    if len(claims) > 1:
+        what = f"{' and '.join(claims)} read files of this name, and it may be a transcript as well"
+        raise InputError(what, where=source.name, cure="choose with --importer PLUGIN/ID or --format transcript")
+    if not claims:
+        for path, reason in importers_aside(home.services, _place(home, options, wish), _name(source)).items():
+            output.note(f"{source.name} is read as a transcript; {path} reads files of this name, but is off: {reason}")
+        return None
+    return _import_lore(home, options, source, wish, dry_run=dry_run)
+
+
+def _claims(home: Home, options: Common, source: Source, wish: Wish) -> list[str]:
+    """The importers that read files of this name."""
+    return importers_for(home.services, _place(home, options, wish), _name(source))
+
+
+def _name(source: Source) -> str:
+    return Path(source.name).name
+
+
+def _place(home: Home, options: Common, wish: Wish) -> Address:
+    """The session meant or, while there is none, the workspace."""
+    try:
+        return session_of(home, options, wish.session).address
+    except NotFound:
+        return Address(options.workspace, "")
+
+
+def _show_lore(lore: Lore) -> None:
+    """Prints what became of the file."""
+    found = lore.imported
+    parts = [f"{len(getattr(found, name)):,} {words}" for name, words in _OUTCOMES if getattr(found, name)]
+    output.say(f"{lore.file}: {', '.join(parts) or 'nothing'} in {lore.session!r}, with {found.importer}")
+    if found.kept:
+        output.note("  those that are there and differ are kept; --replace takes over the file's")
+    if found.gone:
+        output.note(f"  {output.counted(len(found.gone), 'record')} withdrawn or forgotten, and staying so")
+    for what, why in found.left_out:
+        output.note(f"  left out: {what}: {why}")
+
+
+def _lore_json(lore: Lore) -> dict[str, object]:
+    """The same as `--json` prints it."""
+    return {
+        "file": lore.file,
+        "format": lore.imported.importer,
+        "session": lore.session,
+        **{name: getattr(lore.imported, name) for name, _ in _OUTCOMES},
+        "gone": lore.imported.gone,
+        "left_out": [{"what": what, "why": why} for what, why in lore.imported.left_out],
+        "error": None,
     }

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.in_session import InSession, last_session_argument, session_argument
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.present import minute, place
-from talekeeper.cli.targets import session_of
+from talekeeper.cli.targets import InSession, last_session_argument, session_argument, session_of
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState, lacked
 

@@ -16,8 +16,8 @@ from talekeeper.errors import InputError, TalekeeperError
 from talekeeper.story import Session, check_name
 
 if TYPE_CHECKING:
+    from talekeeper.cli.play.console import Stage
     from talekeeper.cli.play.game import Game
-    from talekeeper.cli.play_stage import Stage
     from talekeeper.home import Home
 
 _FIRST = "story"
@@ -37,11 +37,9 @@ def command(options: Common, /, name: str | None, world: str | None, preset: str
     Each line is what the player says; /help lists what else there is. Ctrl-C stops a turn, Ctrl-D leaves. Without a
     terminal the lines come from what is piped in, and with --json every event is one JSON object on a line.
     """
-    from talekeeper.cli.play.console import Lines  # noqa: PLC0415 - as above
-    from talekeeper.cli.play.game import Game  # noqa: PLC0415 - as above
-    from talekeeper.cli.play.slash_commands import complete  # noqa: PLC0415 - --help needs none of it
-    from talekeeper.cli.play_models import choose_models  # noqa: PLC0415 - as above
-    from talekeeper.cli.play_stage import Stage  # noqa: PLC0415 - as above
+    from talekeeper.cli.play.console import Lines, Stage  # noqa: PLC0415 - --help needs none of it
+    from talekeeper.cli.play.game import Game, choose_models  # noqa: PLC0415 - as above
+    from talekeeper.cli.play.slash_commands import complete  # noqa: PLC0415 - as above
 
     stage = Stage(as_json=options.as_json)
     lines = Lines(quiet=options.as_json, complete=complete)

@@ -1,17 +1,20 @@
-"""`talekeeper plugins`: which plugins there are, whether they are on, and why."""
+"""`talekeeper plugins`: which plugins there are, why they are on or off, and their settings; `new-plugin` makes one."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common, pass_common
-from talekeeper.cli.plugin_settings import set_command, settings_command
 from talekeeper.cli.targets import session_of
+from talekeeper.config import nearest
+from talekeeper.errors import NotFound, ParameterError
+from talekeeper.manifest import PluginManifest
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -29,10 +32,6 @@ def group(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
-
-
-group.add_command(settings_command)
-group.add_command(set_command)
 
 
 @group.command("list", epilog="Example:  talekeeper plugins list")
@@ -136,3 +135,133 @@ def _json(plugin: Plugin) -> dict[str, object]:
         "origin": plugin.found.origin.words,
         "place": plugin.found.place,
     }
+
+
+_SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+
+_session = click.option("-s", "--session", metavar="SESSION", help="For this session alone.")
+
+
+@group.command("settings", epilog="Example:  talekeeper plugins settings memory")
+@click.argument("plugin", metavar="ID")
+@_session
+@common
+@pass_common
+def settings_command(options: Common, /, plugin: str, session: str | None) -> None:
+    """List what can be set of a plugin, with its value and what it changes."""
+    with options.open() as home:
+        workspace, place = options.given_workspace or "", ""
+        if session is not None:
+            found = session_of(home, options, session)
+            workspace, place = found.workspace, found.id
+        declared = home.host.plugin(plugin).declared
+        values = home.host.settings(home.host.plugin(plugin), workspace, place)
+    entries = declared.contributes.get("settings", ())
+    if options.as_json:
+        output.emit({"plugin": plugin, "settings": [{**entry, "value": values[entry["key"]]} for entry in entries]})
+    elif not entries:
+        output.note(f"{plugin} has no settings")
+    else:
+        rows = [(str(entry["key"]), _shown(values[entry["key"]]), str(entry["label"])) for entry in entries]
+        output.table(("setting", "value", "what it is"), rows)
+
+
+@group.command("set", epilog="Example:  talekeeper plugins set memory auto_summaries off --session low-house")
+@click.argument("plugin", metavar="ID")
+@click.argument("key", metavar="SETTING")
+@click.argument("value", required=False)
+@click.option("--default", "back", is_flag=True, help="Take the value away again, so that the wider one counts.")
+@_session
+@common
+@pass_common
+def set_command(
+    options: Common, /, plugin: str, key: str, value: str | None, session: str | None, *, back: bool
+) -> None:
+    """Set something of a plugin: in the home, with --workspace in one workspace, or with --session in one session.
+
+    --default takes it back.
+    """
+    if back == (value is not None):
+        raise ParameterError("VALUE", "give a value, or --default alone")
+    with options.open() as home:
+        workspace, place = options.given_workspace or "", ""
+        if session is not None:
+            found = session_of(home, options, session)
+            workspace, place = found.workspace, found.id
+        declared = home.host.plugin(plugin).declared
+        wanted = None if value is None else _read(_entry(declared, key), value)
+        home.host.configure(plugin, key, wanted, workspace, place)
+        now = home.host.settings(home.host.plugin(plugin), workspace, place)[key]
+    if options.as_json:
+        output.emit({"plugin": plugin, "setting": key, "value": now})
+    else:
+        output.say(f"{key} of {plugin} is {_shown(now)}")
+
+
+def _entry(declared: PluginManifest, key: str) -> Mapping[str, Any]:
+    for entry in declared.contributes.get("settings", ()):
+        if entry["key"] == key:
+            return entry
+    near = nearest(key, [entry["key"] for entry in declared.contributes.get("settings", ())])
+    cure = f"did you mean {near!r}?" if near else f"talekeeper plugins settings {declared.id} lists them"
+    raise NotFound(f"plugin {declared.id!r} has no setting {key!r}", cure=cure)
+
+
+def _read(entry: Mapping[str, Any], value: str) -> Any:
+    """The text as a value of the setting's type; the host judges whether it may be it."""
+    kind = entry["type"]
+    if kind == "string":
+        return value
+    if kind == "boolean":
+        if value.casefold() not in _SWITCHES:
+            raise ParameterError(str(entry["key"]), f"{value!r} is neither on nor off", cure="write on or off")
+        return _SWITCHES[value.casefold()]
+    try:
+        return int(value) if kind == "integer" else float(value)
+    except ValueError:
+        what = "a whole number" if kind == "integer" else "a number"
+        raise ParameterError(str(entry["key"]), f"{value!r} is not {what}") from None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@click.command(epilog="Example:  talekeeper new-plugin tavern-tales")
+@click.argument("name")
+@click.option("--data-only", is_flag=True, help="Without code: a record schema and records that come along.")
+@click.option(
+    "--directory",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    help="Where to make its folder.  [default: here]",
+)
+@common
+@pass_common
+def new_plugin(options: Common, /, name: str, directory: Path, *, data_only: bool) -> None:
+    """Make the project of a new plugin.
+
+    NAME is the plugin's id: small letters a to z, digits and hyphens. The new folder carries it.
+    """
+    from talekeeper.scaffold import check_id, write_project  # noqa: PLC0415 - --help needs no templates
+
+    folder = _at_home(directory) / check_id(name)
+    files = write_project(name, folder, data_only=data_only)
+    if options.as_json:
+        output.emit({"plugin": name, "folder": folder, "files": files})
+        return
+    output.say(f"{folder} has {output.counted(len(files), 'file')}:")
+    for file in files:
+        output.say(f"  {file}")
+    output.note(f"next:  cd {shlex.quote(str(folder))}  then  validate-plugin .  and  python -m pytest")
+
+
+def _at_home(directory: Path) -> Path:
+    # No shell does so after `--directory=`, and a folder called ~ is one that somebody removes with all of his own.
+    try:
+        return directory.expanduser()
+    except RuntimeError:
+        return directory

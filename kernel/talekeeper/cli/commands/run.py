@@ -1,9 +1,9 @@
-"""`talekeeper run`: commands that plugins declare, their options drawn from the manifest."""
+"""`talekeeper run`: commands that plugins declare, with options drawn from the manifest and the result as lines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import click
 
@@ -18,7 +18,6 @@ from talekeeper.cli.commands.schema_options import (
     whole_value,
 )
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.readable import readable
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import NotFound
 from talekeeper.plugin_context import run_command
@@ -89,3 +88,50 @@ def _list(options: Common, home: Home) -> None:
         output.table(("command", ""), [(path, _about(entry)) for path, entry in found.items()])
     else:
         output.note("no plugin declares a command")
+
+
+_STEP = "  "
+
+
+def readable(value: object) -> Iterator[str]:
+    """The lines of a value. A text keeps its line breaks; what is empty is said to be."""
+    if _is_object(value) and value:
+        for name, part in value.items():
+            yield from _under(f"{name}:", part)
+    elif _is_list(value) and value:
+        for part in value:
+            yield from _item(part)
+    else:
+        yield from _word(value).split("\n")
+
+
+def _under(head: str, value: object) -> Iterator[str]:
+    """Beside its name when it takes one line, else below it."""
+    lines = list(readable(value))
+    if len(lines) == 1 and not ((_is_object(value) or _is_list(value)) and value):
+        yield f"{head} {lines[0]}"
+        return
+    yield head
+    for line in lines:
+        yield f"{_STEP}{line}".rstrip()
+
+
+def _item(value: object) -> Iterator[str]:
+    for number, line in enumerate(readable(value)):
+        yield f"{_STEP if number else '- '}{line}".rstrip()
+
+
+def _word(value: object) -> str:
+    if value is None or _is_object(value) or _is_list(value):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) or "(empty)"
+
+
+def _is_object(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import click
 
-from talekeeper.cli.proposals import proposals
+from talekeeper.cli.commands.completion import proposals
 from talekeeper.db import NotJson, loads, parse
 from talekeeper.errors import ParameterError
 from talekeeper.exchange import read_text

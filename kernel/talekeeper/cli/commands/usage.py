@@ -10,9 +10,8 @@ from typing import Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.in_session import InSession, last_session_argument
 from talekeeper.cli.options import Common, common, pass_common
-from talekeeper.cli.targets import session_of
+from talekeeper.cli.targets import InSession, last_session_argument, session_of
 from talekeeper.models import BILLION
 from talekeeper.story import ModelUse
 

@@ -71,7 +71,7 @@ def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
 
 def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
     manifest = root / Path(one.file).name
-    arguments = [sys.executable, "-m", "talekeeper.cli.run_plugin", str(manifest), one.package, str(answer)]
+    arguments = [sys.executable, "-m", "talekeeper.cli.commands.run_plugin", str(manifest), one.package, str(answer)]
     code = _run(arguments, answer.with_suffix(".stderr"))
     if not _stage(answer).exists():
         return [_told(code_rules.IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]

@@ -133,7 +133,7 @@ def _print(reports: Sequence[Report], form: str) -> None:
     from talekeeper.manifest import as_document, as_github, as_text, unpainted  # noqa: PLC0415 - as above
 
     if form == "json":
-        from talekeeper.cli.encoding import json_text  # noqa: PLC0415 - as above
+        from talekeeper.cli.terminal import json_text  # noqa: PLC0415 - as above
 
         click.echo(json_text(as_document(reports)))
         return

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.confirm import ask_twice
 from talekeeper.cli.options import Common, common, pass_common
 from talekeeper.cli.present import tell
 from talekeeper.cli.targets import workspace_of
+from talekeeper.cli.terminal import ask_twice
 from talekeeper.story import Workspace
 
 if TYPE_CHECKING:

@@ -1,18 +1,22 @@
-"""Where `talekeeper play` reads from: a terminal with line editing, or a script of lines; and what Ctrl-C does."""
+"""The terminal of `talekeeper play`: lines in, text or JSON events out, and what Ctrl-C does."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Any
 
-from talekeeper.cli.terminal import remark
-from talekeeper.errors import ParameterError
+import click
+
+from talekeeper.cli import output
+from talekeeper.cli.faults import fault_json
+from talekeeper.cli.terminal import PROGRAM, remark
+from talekeeper.errors import ParameterError, TalekeeperError
 
 PROMPT = "> "
 _GOES_ON = "\\"
@@ -110,3 +114,54 @@ def interruptible() -> Generator[Interrupt]:
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+class Stage:
+    """`failed` says whether anything went wrong so far."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.failed = False
+        self._open = False
+        self._pieces: list[str] = []
+
+    def tell(self, event: str, data: Mapping[str, Any], show: Callable[[], object] | None = None) -> None:
+        """Prints the event as JSON, or has it shown."""
+        self.end_line()
+        if self.as_json:
+            output.emit_line({"event": event, **data})
+        elif show is not None:
+            show()
+
+    def piece(self, text: str) -> None:
+        """A piece of narration as the model gives it."""
+        self._pieces.append(text)
+        if self.as_json:
+            output.emit_line({"event": "text", "text": text})
+            return
+        shown = output.clean(text)
+        click.echo(shown, nl=False)
+        self._open = bool(shown) and not shown.endswith("\n") if shown else self._open
+
+    def pieces(self) -> str:
+        """All pieces since this was asked last."""
+        shown, self._pieces = "".join(self._pieces), []
+        return shown
+
+    def end_line(self) -> None:
+        """What comes next begins a line, wherever the narration stopped."""
+        if self._open:
+            self._open = False
+            click.echo()
+
+    def note(self, text: str) -> None:
+        """A remark beside the story."""
+        self.tell("note", {"text": text}, lambda: output.note(text))
+
+    def fault(self, error: TalekeeperError) -> None:
+        """What went wrong; the play goes on."""
+        self.failed = True
+        self.end_line()
+        remark(f"{PROGRAM}: {output.clean(str(error))}")
+        if self.as_json:
+            output.emit_line({"event": "error", "error": fault_json(error)})

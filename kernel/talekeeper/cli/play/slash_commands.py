@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from talekeeper.cli import output
-from talekeeper.cli.answers import show_answer
 from talekeeper.cli.commands.branches import place_in
-from talekeeper.cli.commands.decisions import decision_json, excerpt, show_decided
+from talekeeper.cli.commands.decisions import decision_json, dry_json, excerpt, show_decided, show_dry
+from talekeeper.cli.commands.search import show_answer
 from talekeeper.cli.commands.usage import show_usage, usage_rows
 from talekeeper.cli.play.game import Game
 from talekeeper.cli.present import message_json, place, show_message
-from talekeeper.cli.recall import dry_json, show_dry
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of

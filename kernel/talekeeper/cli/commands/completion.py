@@ -1,6 +1,6 @@
-"""What the shell proposes for a word that names something in a home: sessions, workspaces, plugins, namespaces.
+"""`talekeeper completion`, and what the shell then proposes: sessions, workspaces, plugins, namespaces, commands.
 
-Asked while a person types: a home is never made for it, and whatever goes wrong is no proposal and no message.
+A person is typing meanwhile: no home is made for it, and a fault means no proposal and no message.
 """
 
 from __future__ import annotations
@@ -12,7 +12,34 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import BashComplete, CompletionItem, ShellComplete, get_completion_class
 
-from talekeeper.cli.options import Common
+from talekeeper.cli import output
+from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.terminal import PROGRAM
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(epilog='Example:  eval "$(talekeeper completion bash)"')
+@click.argument("shell", type=click.Choice(SHELLS))
+@common
+@pass_common
+def command(options: Common, /, shell: str) -> None:
+    """Print the shell's completion script.
+
+    It completes commands, options, and the names of sessions, workspaces, plugins and their data. bash and zsh read it
+    as in the example; fish with: talekeeper completion fish | source
+    """
+    from talekeeper.cli.app import cli  # noqa: PLC0415 - app loads this module by the table
+
+    script = script_class(shell)
+    if script is None:  # pragma: no cover - click knows all of SHELLS
+        raise click.UsageError(shell)
+    source = script(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source()
+    if options.as_json:
+        output.emit({"shell": shell, "script": source})
+    else:
+        click.echo(source)
+
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
