@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.demo.show import AskedQuestion, LoadedStory, ask_all, load_story
-    from talekeeper.demo.stories import BundledStory, bundled_stories
+    from talekeeper.demo.stories import AskedQuestion, BundledStory, LoadedStory, ask_all, bundled_stories, load_story
 else:
     __getattr__ = lazy_face(__name__)
 

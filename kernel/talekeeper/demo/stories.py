@@ -1,4 +1,4 @@
-"""The bundled stories on disk: a session, a lorebook and questions for each language."""
+"""The bundled stories: read from disk, loaded into a home, and asked their questions through memory-search."""
 
 from __future__ import annotations
 
@@ -6,6 +6,73 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from talekeeper.errors import NotFound
+from talekeeper.exchange import Options, Source, import_file
+from talekeeper.home import Home
+from talekeeper.memory_search import read_question, search_memory
+from talekeeper.plugin_types import Answer, Hit
+from talekeeper.story import Address
+
+_LIMIT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedStory:
+    """What came into the home; `pieces` of lore, None when no plugin there reads any."""
+
+    address: Address
+    messages: int
+    pieces: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question and its answer; `place` is where the known one stands among the results, from 1, None if nowhere."""
+
+    question: Question
+    answer: Answer
+    place: int | None
+
+
+def load_story(home: Home, story: BundledStory, workspace: str) -> LoadedStory:
+    """Imports the story and its lore; raises what an import raises."""
+    address = Address(workspace, story.session)
+    options = Options(
+        workspace, title=story.title, locale=story.language, plugins=home.plugins_of_new_sessions(workspace)
+    )
+    with story.messages.open("rb") as stream:
+        report = import_file(home.story, Source(stream, story.messages.name), "jsonl", options, lambda _: None)
+    if report.error is not None:
+        raise report.error
+    return LoadedStory(address, report.imported + report.already_there, _lore(home, story, address))
+
+
+def _lore(home: Home, story: BundledStory, address: Address) -> int | None:
+    try:
+        imported = home.import_lore(address, story.lore)
+    except NotFound:
+        return None
+    return len(imported.added) + len(imported.unchanged)
+
+
+def ask_all(home: Home, story: BundledStory, loaded: LoadedStory) -> list[AskedQuestion]:
+    """Asks every question that what was loaded can answer."""
+    able = [one for one in story.questions if loaded.pieces is not None or not one.lore]
+    return [_ask(home, loaded.address, one) for one in able]
+
+
+def _ask(home: Home, address: Address, asked: Question) -> AskedQuestion:
+    answer = search_memory(home.services, address, read_question({"query": asked.text, "limit": _LIMIT}), explain=True)
+    messages = home.story.messages_by_id(address, [hit.id for hit in answer.results if not hit.plugin])
+    refs = {name: message.ref for name, message in messages.items()}
+    places = (place for place, hit in enumerate(answer.results, start=1) if _holds(asked, hit, refs.get(hit.id)))
+    return AskedQuestion(asked, answer, next(places, None))
+
+
+def _holds(asked: Question, hit: Hit, ref: str | None) -> bool:
+    return hit.title == asked.lore if hit.plugin else ref in asked.evidence
+
 
 _DATA = Path(__file__).parent / "data"
 

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.evaluate.asking import DEPTH, rank
-    from talekeeper.evaluate.corpus import load
-    from talekeeper.evaluate.runs import Grouping, asked, measure
-    from talekeeper.evaluate.score import METRICS, Score, mean, score_one
-    from talekeeper.evaluate.sets import Question, QuestionSet, find_sets
+    from talekeeper.evaluate.metrics import METRICS, Score, mean, score_one
+    from talekeeper.evaluate.question_sets import Question, QuestionSet, find_sets
+    from talekeeper.evaluate.runs import DEPTH, Grouping, asked, load, measure, rank
 else:
     __getattr__ = lazy_face(__name__)
 

@@ -1,20 +1,27 @@
-"""A whole measurement: every set loaded and asked, the ranked lists written down, and the scores by set or category."""
+"""Question sets loaded into a throw-away home and asked as memory-search asks: ranked lists and their scores."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
-from talekeeper.evaluate.asking import rank
-from talekeeper.evaluate.corpus import corpus_ids, load
-from talekeeper.evaluate.score import Score, grouped, mean, score_one
-from talekeeper.evaluate.sets import Question, QuestionSet
+from talekeeper.db import Tx
+from talekeeper.embedding import EmbeddedQuestion
+from talekeeper.errors import NoModel, NotFound
+from talekeeper.evaluate.metrics import Score, grouped, mean, score_one
+from talekeeper.evaluate.question_sets import Question, QuestionSet
+from talekeeper.exchange import Notes, Options, Source, import_file, opened, read_jsonl
 from talekeeper.home import Home
+from talekeeper.manifest import Namespace, SearchTable
+from talekeeper.memory_search import part_scopes, query_meaning
 from talekeeper.models import NO_MODELS, Models
+from talekeeper.search import Query
+from talekeeper.search import Source as SearchSource
+from talekeeper.story import Address, Draft, Scope
 
 Grouping = Literal["set", "category", "session"]
 
@@ -85,3 +92,115 @@ def _unknown_evidence(question_set: QuestionSet) -> tuple[str, ...]:
 
 def _group(question_set: QuestionSet, question: Question, by: Grouping) -> str:
     return {"set": question_set.name, "category": question.category, "session": question.session}[by]
+
+
+RECORDS = Namespace(
+    plugin="_eval",
+    name="records",
+    search=SearchTable(text=("text",), speaker="speaker", time="time"),
+)
+"""A namespace of the kernel's own, where a set's lines are records."""
+
+_BATCH = 100
+
+
+def load(home: Home, question_set: QuestionSet) -> None:
+    """Fills the workspace named after the set; raises `ImportFileError` naming the line that cannot be read."""
+    if question_set.unit == "message":
+        _load_messages(home, question_set)
+    else:
+        _load_records(home, question_set)
+    home.story.maintain()
+
+
+def corpus_ids(question_set: QuestionSet) -> set[str]:
+    """The ids of the lines that can be found; those that hold blank text cannot."""
+    return {draft.ref for _, draft in _entries(question_set.corpus) if draft.ref}
+
+
+def _load_messages(home: Home, question_set: QuestionSet) -> None:
+    with opened(str(question_set.corpus)) as stream:
+        source = Source(stream, str(question_set.corpus))
+        report = import_file(home.story, source, "jsonl", Options(workspace_of(question_set)), lambda _: None)
+    if report.error is not None:
+        raise report.error
+
+
+def _load_records(home: Home, question_set: QuestionSet) -> None:
+    batch: list[tuple[str, Draft]] = []
+    for entry in _entries(question_set.corpus):
+        batch.append(entry)
+        if len(batch) >= _BATCH:
+            _write(home, question_set, batch)
+            batch = []
+    _write(home, question_set, batch)
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
+    """(session, line) in file order."""
+    with opened(str(path)) as stream:
+        for entry in read_jsonl(Source(stream, str(path)), Notes()):
+            yield entry.session or path.parent.name, entry.draft
+
+
+def _write(home: Home, question_set: QuestionSet, batch: Sequence[tuple[str, Draft]]) -> None:
+    story, workspace = home.story, workspace_of(question_set)
+    there = {session.id for session in story.sessions(workspace)}
+    for name in dict.fromkeys(session for session, _ in batch):
+        if name not in there:
+            story.create_session(workspace, session_id=name)
+
+    def put(tx: Any) -> None:
+        for name, draft in batch:
+            value = {"text": draft.text, "speaker": draft.speaker, "time": draft.time or ""}
+            story.records.put(RECORDS, Scope(workspace, session=name), draft.ref or "", value, person=True, tx=tx)
+
+    story.write(put, name="load a set's records")
+
+
+def workspace_of(question_set: QuestionSet) -> str:
+    """Sets share a home, each in a workspace of its own."""
+    letters = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in question_set.name.lower())
+    return f"set-{letters}"[:63]
+
+
+def refs_of(home: Home, address: Address, ids: Sequence[str]) -> dict[str, str]:
+    """The corpus ids of messages found."""
+    found = home.story.messages_by_id(address, ids)
+    return {name: message.ref or name for name, message in found.items()}
+
+
+DEPTH = 100
+"""How many passages are asked for."""
+
+
+def rank(home: Home, question_set: QuestionSet, question: Question) -> list[str]:
+    """Corpus ids, best first; passages of identical text come right after the one that stands for them.
+
+    The question's text alone is asked, of its own session. Raises `NotFound` when the corpus has no such session.
+    """
+    address = Address(workspace_of(question_set), question.session)
+    source = SearchSource() if question_set.unit == "message" else SearchSource(RECORDS.plugin, RECORDS.name)
+    meant = home.semantics.ask([question.text])
+    if meant is not None and meant.fault:
+        raise NoModel(meant.fault)
+    keys = home.story.read(lambda tx: list(_keys(home, tx, address, question.text, source, meant)))
+    if question_set.unit == "record":
+        return keys
+    refs = refs_of(home, address, keys)
+    return [refs[key] for key in keys]
+
+
+def _keys(
+    home: Home, tx: Tx, address: Address, text: str, source: SearchSource, meant: EmbeddedQuestion | None
+) -> Iterator[str]:
+    home.story.session(address, tx=tx)
+    parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
+    if not parts:
+        raise NotFound("the session has nothing to search", where=address.session)
+    found = query_meaning(home.services, tx, meant)
+    query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH, meaning=found)
+    for hit in home.index.search(tx, query).hits:
+        yield hit.key
+        for key, _ in hit.also:
+            yield key
