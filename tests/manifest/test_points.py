@@ -23,7 +23,7 @@ from talekeeper.manifest.model.publish import generated_schema
 from talekeeper.manifest.model.texts import Line, LocalName
 from talekeeper.manifest.package import Folder
 from talekeeper.manifest.points import POINTS, Point, Scene
-from talekeeper.plugins import registrations
+from talekeeper.plugins import loader
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -59,7 +59,7 @@ def test_each_point_has_a_small_module_of_its_own() -> None:
 
 
 def test_the_code_a_host_asks_for_is_the_code_the_points_tell_of() -> None:
-    assert dict(registrations.NAMED_BY) == {it.name: it.named_by for it in POINTS.values() if it.code}
+    assert dict(loader.NAMED_BY) == {it.name: it.named_by for it in POINTS.values() if it.code}
 
 
 def test_a_ninth_point_is_checked_like_the_eight(folder: Path, head: str) -> None:

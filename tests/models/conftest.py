@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.models import ChatMessage, Request, Slot, TimeLimits
-from talekeeper.models.call import Means
 from talekeeper.models.client import Client
+from talekeeper.models.http import Means
 from talekeeper.models.urls import BaseUrl
 from talekeeper.testing import ScriptedServer
 

@@ -54,7 +54,7 @@ def test_where_it_is_not_installed_the_cure_is_the_extra(monkeypatch: pytest.Mon
 COSTS = """
 import sys
 from pathlib import Path
-from talekeeper.memory_search.tool import run
+from talekeeper.memory_search import run_tool
 from talekeeper.home import Home
 from talekeeper.story import Address, Draft
 
@@ -62,7 +62,7 @@ with Home.open(Path(sys.argv[1])) as home:
     home.story.create_session("w", session_id="s")
     home.story.append(Address("w", "s"), [Draft("narrator", "The lamp is lit.")])
     home.jobs().run(Address("w", "s"))
-    assert run(home.services, Address("w", "s"), {"query": "lamp"})["results"]
+    assert run_tool(home.services, Address("w", "s"), {"query": "lamp"})["results"]
 print(*sys.modules)
 """
 

@@ -7,8 +7,8 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import Cancelled, ModelError, ModelUnreachable, RateLimited
 from talekeeper.models import Request, TimeLimits
-from talekeeper.models.call import Means
 from talekeeper.models.client import Client
+from talekeeper.models.http import Means
 from talekeeper.models.retry import delay, retry_after
 from talekeeper.models.urls import BaseUrl
 from talekeeper.testing import ScriptedServer, Step, call_tool, fail, raw, say, stop_short

@@ -16,8 +16,7 @@ from talekeeper.clock import FixedClock
 from talekeeper.errors import AuthFailed, ModelError
 from talekeeper.models import ChatMessage, Models, Request, ToolOffer, open_models
 from talekeeper.models.client import Client
-from talekeeper.models.keys import EnvironmentKey, FileKey, Secret
-from talekeeper.models.redact import MASK, Redactor, StreamMask
+from talekeeper.models.secrets import MASK, EnvironmentKey, FileKey, Redactor, Secret, StreamMask
 from talekeeper.testing import ScriptedServer, Step, echo_key, fail, raw, say
 from talekeeper.trace import Trace
 

@@ -8,8 +8,8 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import InputError, NoModel
 from talekeeper.models import NO_MODELS, Models, TimeLimits, find_local_servers, open_models
-from talekeeper.models.keys import EnvironmentKey, FileKey
-from talekeeper.models.price import BILLION, Price
+from talekeeper.models.secrets import EnvironmentKey, FileKey
+from talekeeper.models.slots import BILLION, Price
 from talekeeper.testing import ScriptedServer, Step, raw, say
 
 Write = Callable[[str], Path]

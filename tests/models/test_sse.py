@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.models.sse import EventTooLong, events
+from talekeeper.models.replies import Unusable, events
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_how_the_bytes_were_cut_does_not_matter(parts: list[bytes], cuts: list[i
 
 @pytest.mark.parametrize("line", [b"x" * 70_000, b"data: " + b"x" * 70_000 + b"\n"], ids=["a line", "an event"])
 def test_what_has_no_end_is_given_up(line: bytes) -> None:
-    with pytest.raises(EventTooLong):
+    with pytest.raises(Unusable):
         list(events(line for _ in range(100)))

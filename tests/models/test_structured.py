@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from talekeeper.errors import BadReply, ModelUnreachable, ParameterError
 from talekeeper.models import Reply, Request, ToolCall, Usage, ask_structured, read_arguments
 from talekeeper.models.client import Client
-from talekeeper.models.schema import Form, check_bounded
-from talekeeper.models.structured import fitting
+from talekeeper.models.structured import Form, check_bounded, fitting
 from talekeeper.testing import ScriptedServer, fail, say, say_json
 
 MakeClient = Callable[..., Client]

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.models import Request
 from talekeeper.models.client import Client
-from talekeeper.models.keys import EnvironmentKey
-from talekeeper.models.redact import MASK
-from talekeeper.models.thoughts import Thoughts, without_thoughts
+from talekeeper.models.reasoning import Thoughts, without_thoughts
+from talekeeper.models.secrets import MASK, EnvironmentKey
 from talekeeper.testing import ScriptedServer, say
 
 MakeClient = Callable[..., Client]

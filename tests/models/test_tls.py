@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from talekeeper.errors import ModelUnreachable
 from talekeeper.models import Request
-from talekeeper.models.call import Means
 from talekeeper.models.client import Client
+from talekeeper.models.http import Means
 from talekeeper.models.urls import BaseUrl
 from talekeeper.testing import ScriptedServer, say
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import ModelUnreachable, ParameterError
 from talekeeper.models import Request
-from talekeeper.models.call import Means
 from talekeeper.models.client import Client
+from talekeeper.models.http import Means
 from talekeeper.models.urls import BaseUrl, named_network, network_of, read_base_url
 from talekeeper.testing import ScriptedServer, raw, say
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from talekeeper.plugins.discovery import discover
-from talekeeper.plugins.found import Found, Origin
+from talekeeper.plugins.discovery import Found, Origin, discover
 
 MakePlugin = Callable[..., Path]
 

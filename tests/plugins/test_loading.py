@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from talekeeper.errors import PluginError
 from talekeeper.manifest import PluginManifest
-from talekeeper.plugins.found import Found, Origin
+from talekeeper.plugins.discovery import Found, Origin
 from talekeeper.plugins.guard import Deadlines, Guard
-from talekeeper.plugins.loading import Loader
-from talekeeper.plugins.states import Plugin, State
+from talekeeper.plugins.loader import Loader
+from talekeeper.plugins.resolver import Plugin, State
 
 GOOD = """
 from talekeeper.api import hookimpl

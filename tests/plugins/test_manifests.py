@@ -11,7 +11,7 @@ import pytest
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import read_manifest, seeds
 from talekeeper.plugins import Host, State
-from talekeeper.plugins.manifests import LARGE, Manifests
+from talekeeper.plugins.manifest_cache import LARGE, Manifests
 from talekeeper.story import Story
 
 MakePlugin = Callable[..., Path]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.plugins.order import cycle_through, ordered
+from talekeeper.plugins.resolver import cycle_through, ordered
 
 _NAMES = st.sampled_from("abcdefgh")
 _GRAPHS = st.dictionaries(_NAMES, st.sets(_NAMES, max_size=4), max_size=8)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from talekeeper.plugins.project import MANIFEST, project
+from talekeeper.manifest import FILE_NAME as MANIFEST
+from talekeeper.plugins.discovery import project
 
 ANNOUNCED = '[project.entry-points."talekeeper.plugins"]\nlore = "lore_package"\n'
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.manifest import Namespace, PluginManifest
 from talekeeper.plugin_types import Registry
-from talekeeper.plugins.registrations import Registrations
+from talekeeper.plugins.loader import Registrations
 
 
 def _manifest(**contributes: Any) -> PluginManifest:

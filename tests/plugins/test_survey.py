@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from talekeeper.plugins.discovery import discover
-from talekeeper.plugins.states import Plugin, State
-from talekeeper.plugins.survey import survey_plugins
+from talekeeper.plugins.resolver import Plugin, State, survey_plugins
 
 MakePlugin = Callable[..., Path]
 

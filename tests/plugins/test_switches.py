@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from talekeeper.plugins.switches import read_switches
+from talekeeper.plugins.resolver import read_switches
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.models.body import chat_body, sampling_fault
     from talekeeper.models.chat import (
         Cancel,
         ChatMessage,
@@ -20,17 +19,29 @@ if TYPE_CHECKING:
         ToolCall,
         ToolOffer,
         Usage,
+        chat_body,
+        sampling_fault,
     )
     from talekeeper.models.client import Client
-    from talekeeper.models.keys import EnvironmentKey
     from talekeeper.models.local import LocalServer, find_local_servers
     from talekeeper.models.local_encoder import MODEL, local_embed, local_version
     from talekeeper.models.plain import fit, is_object, read_arguments
-    from talekeeper.models.price import BILLION
-    from talekeeper.models.provided import LOCAL, Provided
-    from talekeeper.models.redact import Redactor
-    from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
-    from talekeeper.models.slots import NO_MODELS, Models, ModelSource, ModelsWhenAsked, open_models
+    from talekeeper.models.secrets import EnvironmentKey, Redactor
+    from talekeeper.models.settings_file import open_models
+    from talekeeper.models.slots import (
+        BILLION,
+        EMBEDDING,
+        LOCAL,
+        NARRATOR,
+        NO_MODELS,
+        SLOTS,
+        Models,
+        ModelSource,
+        ModelsWhenAsked,
+        Provided,
+        Slot,
+        TimeLimits,
+    )
     from talekeeper.models.structured import Structured, ask_structured
     from talekeeper.models.urls import BaseUrl, read_base_url
 else:

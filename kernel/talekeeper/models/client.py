@@ -14,15 +14,19 @@ from types import TracebackType
 from typing import Self
 
 from talekeeper.clock import Clock
-from talekeeper.models.answers import chat_texts, model_names, pick_model, vectors_in
-from talekeeper.models.assemble import Assembly
-from talekeeper.models.body import chat_body, embeddings_body
-from talekeeper.models.call import Call, Means
-from talekeeper.models.chat import Cancel, Reply, Request
-from talekeeper.models.redact import Redactor, StreamMask
-from talekeeper.models.settings import EMBEDDING, Slot
-from talekeeper.models.thoughts import Thoughts, without_orphan
-from talekeeper.models.watch import Watch
+from talekeeper.models.chat import Cancel, Reply, Request, chat_body, embeddings_body
+from talekeeper.models.http import Call, Means
+from talekeeper.models.network import Watch
+from talekeeper.models.reasoning import Thoughts, without_orphan
+from talekeeper.models.replies import (
+    Assembly,
+    chat_texts,
+    model_names,
+    pick_model,
+    vectors_in,
+)
+from talekeeper.models.secrets import Redactor, StreamMask
+from talekeeper.models.slots import EMBEDDING, Slot
 
 
 class Client:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from talekeeper.clock import Clock
 from talekeeper.errors import ModelError
 from talekeeper.models.chat import Cancel
-from talekeeper.models.settings import NARRATOR, Slot, TimeLimits
+from talekeeper.models.slots import NARRATOR, Slot, TimeLimits
 from talekeeper.models.urls import BaseUrl
 
 USUAL_PORTS = (("Ollama", 11434), ("llama.cpp", 8080), ("LM Studio", 1234))

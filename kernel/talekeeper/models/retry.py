@@ -1,18 +1,131 @@
-"""When a call is made again, and after how long."""
+"""What went wrong at an endpoint, whether asking again may help, and after how long."""
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from talekeeper.clock import Clock
-from talekeeper.errors import Cancelled
+from talekeeper.errors import (
+    AuthFailed,
+    BadReply,
+    Cancelled,
+    ContextOverflow,
+    ModelError,
+    ModelUnreachable,
+    RateLimited,
+)
 from talekeeper.models.chat import Cancel
-from talekeeper.models.faults import Fault
-from talekeeper.models.watch import Watch
+from talekeeper.models.network import Watch
+from talekeeper.models.plain import is_array, is_object
+from talekeeper.models.secrets import Redactor
+from talekeeper.models.slots import Slot
+
+_log = logging.getLogger(__name__)
+
+_AGAIN = frozenset({408, 425, 429})
+_TOO_LONG_STATUS = frozenset({400, 413, 422, 500})
+# As OpenAI, vLLM, llama.cpp (two generations), LM Studio, Mistral, Anthropic's and Google's compatible endpoints, TGI
+# and OpenRouter word it.
+_TOO_LONG = (
+    "context_length_exceeded",
+    "exceed_context_size",
+    "maximum context length",
+    "exceeds the available context",
+    "exceeds the context window",
+    "context size has been exceeded",
+    "context the overflows",
+    "context length of only",
+    "model's context",
+    "prompt is too long",
+    "too large for model",
+    "exceeds the maximum number of tokens",
+    "`inputs` tokens + `max_new_tokens`",
+    "context window",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error ready to be raised; `again`: a repeat may mend it; `after`: the seconds the endpoint asked for."""
+
+    error: ModelError
+    again: bool = False
+    after: float | None = None
+
+
+class Faults:
+    """Makes the errors of one call: each names the slot and its URL and says nothing that was secret."""
+
+    def __init__(self, slot: Slot, redactor: Redactor) -> None:
+        self._slot = slot
+        self._redactor = redactor
+        self._where = f"model slot {slot.name} ({slot.url})"
+
+    def unreachable(self, why: str, *, again: bool, cure: str = "") -> Fault:
+        """No connection, no answer in time, or one that broke off."""
+        cure = cure or "check that the server is running and base_url is right"
+        return Fault(self._made(ModelUnreachable, self._redactor.told(why), cure), again)
+
+    def bad_reply(self, why: str, cure: str = "") -> Fault:
+        """An answer that nothing can be done with."""
+        return Fault(self._made(BadReply, self._redactor.told(why), cure))
+
+    def status(self, status: int, body: bytes, after: float | None) -> Fault:
+        """An answer other than 200, or a fault told inside a stream."""
+        said = self._redactor.told(message_of(body))
+        told = f'HTTP {status}, "{said}"' if said else f"HTTP {status}"
+        raw = body.decode(errors="replace").lower()
+        if status in _TOO_LONG_STATUS and any(mark in raw for mark in _TOO_LONG):
+            cure = "shorten the prompt, or set the slot's context to what the model has"
+            return Fault(self._made(ContextOverflow, f"the prompt is too long for the model: {told}", cure, status))
+        if status == 429:  # noqa: PLR2004 -- as HTTP numbers it
+            error = self._made(RateLimited, f"too many requests: {told}", "wait, then ask again", status, after)
+            return Fault(error, again=True, after=after)
+        if status in {401, 403, 407}:
+            cure = "check the slot's key_env or key_file"
+            return Fault(self._made(AuthFailed, f"the key was not accepted: {told}", cure, status))
+        return self._other(status, told, after)
+
+    def _other(self, status: int, told: str, after: float | None) -> Fault:
+        if status in _AGAIN or status >= 500:  # noqa: PLR2004 -- as HTTP numbers it
+            error = self._made(ModelUnreachable, f"the endpoint failed: {told}", "try again later", status)
+            return Fault(error, again=True, after=after)
+        if status == 404:  # noqa: PLR2004 -- as HTTP numbers it
+            return Fault(self._made(ModelUnreachable, f"nothing there: {told}", "check base_url and model", status))
+        if 300 <= status < 400:  # noqa: PLR2004 -- as HTTP numbers it
+            cure = "write the address it leads to as base_url"
+            return Fault(
+                self._made(ModelUnreachable, f"a redirect, which is not followed: HTTP {status}", cure, status)
+            )
+        return Fault(self._made(BadReply, f"the endpoint refused the request: {told}", "", status))
+
+    def _made(
+        self, kind: type[ModelError], what: str, cure: str, status: int | None = None, after: float | None = None
+    ) -> ModelError:
+        return kind(what, where=self._where, cure=cure, slot=self._slot.name, status=status, retry_after=after)
+
+
+def message_of(body: bytes) -> str:
+    """What an error body says in words; empty for a web page and for nothing."""
+    try:
+        value: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        text = body.decode(errors="replace").strip()
+        return "" if text.startswith("<") else text
+    if is_array(value) and value:
+        value = value[0]
+    for key in ("error", "message", "detail"):
+        if is_object(value) and key in value:
+            value = value[key]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
 
 Pause = Callable[[float, Cancel], object]
 """Waits that many seconds, or until cancelled."""
@@ -22,8 +135,6 @@ LONGEST_WAIT = 60.0
 
 _FIRST_WAIT = 0.5
 _WAIT_LIMIT = 20.0
-
-_log = logging.getLogger(__name__)
 
 
 class Failed(Exception):

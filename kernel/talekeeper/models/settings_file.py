@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from talekeeper.errors import InputError, ParameterError
-from talekeeper.models.keys import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.plain import is_object
-from talekeeper.models.price import Price
-from talekeeper.models.provided import LOCAL, Provided, provided
-from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot, TimeLimits
+from talekeeper.models.secrets import EnvironmentKey, FileKey, KeySource
+from talekeeper.models.slots import (
+    EMBEDDING,
+    FILE_NAME,
+    LOCAL,
+    NARRATOR,
+    NO_MODELS,
+    SLOTS,
+    Models,
+    Price,
+    Provided,
+    Slot,
+    TimeLimits,
+)
 from talekeeper.models.urls import named_network, read_base_url
 
 if TYPE_CHECKING:
     from talekeeper.models.tables import SlotTable
-
-FILE_NAME = "talekeeper.toml"
 
 # What only the embedding slot has, and what to do about it elsewhere.
 _OF_EMBEDDING = {
@@ -32,6 +42,22 @@ _FILE_LIMIT = 1024 * 1024
 # What a slot has of the narrator's when it names no endpoint of its own. An embedding slot takes the endpoint alone.
 _OF_THE_MODEL = ("price", "thinks")
 _OF_THE_ENDPOINT = {"base_url", "key_env", "key_file", "network", "timeouts", "retries"}
+
+
+def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembered: str = "") -> Models:
+    """What the home's file configures, else `OPENAI_BASE_URL`, else the remembered local server, else `NO_MODELS`.
+
+    Touches no network and reads no key. `remembered` is the URL of a server that `find_local_servers` found and a
+    person was told of. Raises `InputError` for a configuration with a mistake in it.
+    """
+    slots, provided = slots_of_file(home, environ), provided_of_file(home)
+    if slots:
+        return Models("file", slots, provided)
+    if slots := slots_of_environment(os.environ if environ is None else environ):
+        return Models("environment", slots, provided)
+    if remembered:
+        return Models("local", slots_of_local(remembered), provided)
+    return replace(NO_MODELS, provided=provided) if provided else NO_MODELS
 
 
 def slots_of_file(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, Slot]:
@@ -57,10 +83,10 @@ def provided_of_file(home: Path) -> Provided | None:
     table = tables.get(EMBEDDING) if is_object(tables) else None
     if not is_object(table) or "provider" not in table:
         return None
-    from talekeeper.models.tables import read_table  # noqa: PLC0415 -- as in _read
+    from talekeeper.models.tables import read_provided, read_table  # noqa: PLC0415 -- as in _read
 
     place = f"{path}: models.{EMBEDDING}"
-    return provided(read_table(table, place), place)
+    return read_provided(read_table(table, place), place)
 
 
 def slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
@@ -115,7 +141,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 
 
 def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None) -> dict[str, Slot]:
-    from talekeeper.models.tables import read_table  # noqa: PLC0415 -- brings pydantic, for who has tables
+    from talekeeper.models.tables import read_provided, read_table  # noqa: PLC0415 -- brings pydantic, for who has tables
 
     read: dict[str, SlotTable] = {}
     for name, table in tables.items():
@@ -125,7 +151,7 @@ def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None)
         if name != EMBEDDING:
             _refuse_what_embeds(name, read[name], f"{path}: models.{name}")
         if read[name].provider:
-            provided(read[name], f"{path}: models.{name}")
+            read_provided(read[name], f"{path}: models.{name}")
     narrator = read.get(NARRATOR)
     return {name: _slot(name, table, narrator, path, environ) for name, table in read.items() if not table.provider}
 

@@ -1,30 +1,124 @@
-"""The models of a home: which slots are there, and why one is not."""
+"""Slots, each a model for a kind of work: where it is reached and how long it may take; and the models of a home."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from talekeeper.clock import Clock
 from talekeeper.errors import AuthFailed, InputError, NoModel
 from talekeeper.models.chat import ChatModel
-from talekeeper.models.provided import Provided
-from talekeeper.models.redact import Redactor
-from talekeeper.models.settings import EMBEDDING, NARRATOR, SLOTS, Slot
-from talekeeper.models.settings_file import (
-    FILE_NAME,
-    provided_of_file,
-    slots_of_environment,
-    slots_of_file,
-    slots_of_local,
-)
+from talekeeper.models.secrets import KeySource, Redactor
+from talekeeper.models.urls import BaseUrl, Network
+
+FILE_NAME = "talekeeper.toml"
+NARRATOR = "narrator"
+EMBEDDING = "embedding"
+SLOTS = (NARRATOR, "extract", "summary", "dream", EMBEDDING)
+"""The slots the kernel knows. Others may be configured and named by a session; all but `embedding` fall back to
+`narrator`."""
+
+JsonMode = Literal["schema", "object", "prompt"]
+"""How an endpoint is asked for JSON: `response_format` with the schema, `response_format` without it, or by words. The
+schema stands in the prompt for the latter two."""
+
+
+BILLION = 1_000_000_000
+"""Costs are whole billionths of the currency: one token of the cheapest model is some dozen of them."""
+
+_MOST = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Of a million tokens of a prompt and of an answer, in units of the currency."""
+
+    prompt: float
+    completion: float
+    currency: str = "USD"
+
+    def cost(self, prompt: int | None, completion: int | None) -> int | None:
+        """Billionths of the currency for so many tokens; None where the endpoint counted none."""
+        if prompt is None or completion is None:
+            return None
+        return min(_MOST, round((prompt * self.prompt + completion * self.completion) * (BILLION // 1_000_000)))
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Seconds: until connected, until the first word, from one to the next, and for the whole call with its repeats."""
+
+    connect: float = 10.0
+    first: float = 120.0
+    between: float = 60.0
+    total: float = 600.0
+
+    def of(self, phase: Literal["connect", "first", "between"]) -> float:
+        """The limit of one phase."""
+        return {"connect": self.connect, "first": self.first, "between": self.between}[phase]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One slot, resolved.
+
+    `model` may be empty: the endpoint is then asked for its list and the first that is no embedding model is taken.
+    `context` and `reply` are tokens; `retries` repeats at most after the first attempt; `batch` is the most texts in
+    one embeddings request. `tools` and `json` say what the endpoint can do, `reply_parameter` how it calls the limit
+    of an answer, `stream` whether it can answer piece by piece and `usage` whether it can
+    count tokens then. One that `thinks` begins its answers inside thoughts, of which only the end is marked. Without a
+    `price` nobody knows what tokens cost. Of the embedding slot alone, `query_prefix` and `passage_prefix` go before
+    the texts whose vectors are asked for, and tell the model a question from a passage.
+    """
+
+    name: str
+    url: BaseUrl
+    model: str = ""
+    key: KeySource | None = None
+    network: Network = "public"
+    context: int = 8192
+    reply: int = 1024
+    limits: TimeLimits = TimeLimits()
+    retries: int = 2
+    tools: bool = True
+    json: JsonMode = "schema"
+    stream: bool = True
+    usage: bool = True
+    reply_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    batch: int = 64
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    price: Price | None = None
+    thinks: bool = False
+    sampling: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+LOCAL = "local"
+"""The encoder of the `semantic` extra, which runs in this process."""
+
+BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """`provider` is `local` or `plugin/name`; `model` is one of those it lists, its first where empty.
+
+    `batch` is the most texts it is given at once. `store` is a plugin's vector store, empty for the home's database.
+    `query_prefix` and `passage_prefix` are as in a slot.
+    """
+
+    provider: str
+    model: str = ""
+    batch: int = BATCH
+    store: str = ""
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
 
 if TYPE_CHECKING:
-    from talekeeper.models.call import Means
     from talekeeper.models.client import Client
+    from talekeeper.models.http import Means
 
 Origin = Literal["file", "environment", "local", "none"]
 """Where the models come from; `none` is no-model mode."""
@@ -139,19 +233,3 @@ class ModelsWhenAsked:
 
 NO_MODELS = Models()
 """No-model mode: the person writes both sides, and what needs a model waits."""
-
-
-def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembered: str = "") -> Models:
-    """What the home's file configures, else `OPENAI_BASE_URL`, else the remembered local server, else `NO_MODELS`.
-
-    Touches no network and reads no key. `remembered` is the URL of a server that `find_local_servers` found and a
-    person was told of. Raises `InputError` for a configuration with a mistake in it.
-    """
-    slots, provided = slots_of_file(home, environ), provided_of_file(home)
-    if slots:
-        return Models("file", slots, provided)
-    if slots := slots_of_environment(os.environ if environ is None else environ):
-        return Models("environment", slots, provided)
-    if remembered:
-        return Models("local", slots_of_local(remembered), provided)
-    return replace(NO_MODELS, provided=provided) if provided else NO_MODELS

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol, cast
 
-from talekeeper.errors import BadReply, ModelError
+from talekeeper.errors import BadReply, ModelError, ParameterError
 from talekeeper.models.chat import Cancel, ChatMessage, ChatModel, Reply, Request, Usage
-from talekeeper.models.find import find_objects
-from talekeeper.models.schema import Form, check_bounded
+from talekeeper.models.plain import NotJson, read_json_at
+from talekeeper.models.reasoning import without_thoughts
 
 _SHOWN = 2000
 _TRIED = 20  # objects of an answer that are held against the schema; a sane one has one or two
@@ -88,3 +91,103 @@ def _again(reply: Reply, misfit: str) -> list[ChatMessage]:
         " nothing before or after it."
     )
     return [ChatMessage("assistant", shown or "(nothing)"), ChatMessage("user", correction)]
+
+
+_TOLD = 200
+_DATA = frozenset({"enum", "const", "default", "examples", "required"})
+
+
+class _Fault(Protocol):
+    """What is used of a `jsonschema.ValidationError`, whose own types are half unknown."""
+
+    message: str
+    validator: str
+
+    @property
+    def absolute_path(self) -> Iterable[str | int]: ...
+
+
+class Form:
+    """A schema ready to check objects with; loads jsonschema. No schema is ever fetched."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        plain = json.loads(json.dumps(schema, default=dict))  # it may come frozen, and jsonschema wants dicts
+        registry = import_module("jsonschema_specifications").REGISTRY
+        self._validator: Any = import_module("jsonschema").Draft202012Validator(plain, registry=registry)
+
+    def wrong(self, value: object) -> str:
+        """What is wrong with the value, in words for the model that wrote it; empty when nothing is."""
+        faults = self._validator.iter_errors(value)
+        fault: _Fault | None = import_module("jsonschema").exceptions.best_match(faults)
+        if fault is None:
+            return ""
+        place = "/".join(map(str, fault.absolute_path))
+        told = fault.message if len(fault.message) <= _TOLD else f"does not hold the schema's {fault.validator!r}"
+        return f"{place}: {told}" if place else told
+
+
+def check_bounded(schema: Mapping[str, Any]) -> None:
+    """Raises `ParameterError` naming the first part of a schema that would let an answer grow without limit."""
+    if schema.get("type") != "object":
+        raise ParameterError("schema", 'is not of type "object"', cure='add "type": "object"')
+    for place, part in _parts(schema, ""):
+        types = part.get("type")
+        kinds = cast("Iterable[object]", types) if isinstance(types, list | tuple) else (types,)
+        for kind in kinds:
+            if kind == "string" and not {"maxLength", "enum", "const"} & part.keys():
+                raise ParameterError(f"schema{place}", "is a string without an end", cure="add maxLength")
+            if kind == "array" and "maxItems" not in part:
+                raise ParameterError(f"schema{place}", "is an array without an end", cure="add maxItems")
+
+
+def _parts(value: object, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every table in a schema with its pointer; what stands under enum, const, default and examples is data."""
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, Any]", value)
+        yield place, table
+        for key, item in table.items():
+            if key not in _DATA:
+                yield from _parts(item, f"{place}/{key}")
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(cast("Iterable[object]", value)):
+            yield from _parts(item, f"{place}/{number}")
+
+
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+# `{"`, `{}` or `{` at the end; a brace in prose, `{travel}`, does not begin like that.
+_BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)')
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An object, or why something that begins like one is none; `size` is its length in characters."""
+
+    value: dict[str, Any]
+    size: int
+    fault: str = ""
+
+
+def find_objects(text: str) -> list[Found]:
+    """The outermost objects of an answer, those in fences alone when there are any; a broken one ends the list.
+
+    What stands behind or inside a broken object is not looked at: `{}` may be a valid answer, and the rest of a broken
+    one must not pass for "nothing changed". Takes time in proportion to the text.
+    """
+    text = without_thoughts(text)
+    fenced = [found for block in _FENCE.finditer(text) for found in _scan(block[1])]
+    return fenced or list(_scan(text))
+
+
+def _scan(text: str) -> Iterator[Found]:
+    at = text.find("{")
+    while at >= 0:
+        end = at + 1
+        # Asked first, because an error of the parser counts the lines before it, every time.
+        if _BEGINS.match(text, at):
+            try:
+                value, end = read_json_at(text, at)
+            except NotJson as error:
+                yield Found({}, 0, str(error))
+                return
+            yield Found(value, end - at)
+        at = text.find("{", end)

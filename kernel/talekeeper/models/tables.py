@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from talekeeper.errors import ParameterError
-from talekeeper.models.body import sampling_fault
-from talekeeper.models.settings import JsonMode
+from talekeeper.models.chat import sampling_fault
+from talekeeper.models.slots import BATCH, LOCAL, JsonMode, Provided
 from talekeeper.models.urls import Network
 
 _Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
@@ -20,6 +20,7 @@ _CURES = {
     "query_prefix": 'write what the model wants before a question, as in query_prefix = "query: "',
     "passage_prefix": 'write what the model wants before a passage, as in passage_prefix = "passage: "',
 }
+_OF_A_PROVIDER = {"provider", "model", "batch", "store", "query_prefix", "passage_prefix"}
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, populate_by_name=False)
 
 
@@ -125,3 +126,19 @@ def _did_you_mean(name: str, outer: int | str) -> str:
     known = [field.alias or key for key, field in fields.items()]
     near = get_close_matches(name, known, n=1)
     return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known)}"
+
+
+def read_provided(table: SlotTable, place: str) -> Provided:
+    """What a table with a `provider` says; raises `ParameterError` for what does not go with one."""
+    given = set(table.model_dump(exclude_none=True, by_alias=True))
+    if others := sorted(given - _OF_A_PROVIDER):
+        cure = "a provider has no endpoint: keep provider, model, batch, store and prefixes, or take provider away"
+        raise ParameterError(f"{place}.{others[0]}", "stands beside provider", cure=cure)
+    return Provided(
+        table.provider or LOCAL,
+        table.model or "",
+        table.batch or BATCH,
+        table.store or "",
+        table.query_prefix or "",
+        table.passage_prefix or "",
+    )

@@ -9,25 +9,17 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.plugins.discovery import discover
+    from talekeeper.plugins.discovery import Found, Origin, discover
     from talekeeper.plugins.explain import Explanation
-    from talekeeper.plugins.found import Found, Origin
-    from talekeeper.plugins.guard import Call, Deadlines, Guard
+    from talekeeper.plugins.guard import Call, Deadlines, Guard, said
     from talekeeper.plugins.host import Host
-    from talekeeper.plugins.importing import import_code, modules_of, purge
-    from talekeeper.plugins.loading import Loader
-    from talekeeper.plugins.project import MANIFEST
+    from talekeeper.plugins.loader import Key, Loader, Registrations, import_code, modules_of, purge
     from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, registered
-    from talekeeper.plugins.registrations import Key, Registrations
-    from talekeeper.plugins.states import Plugin, Roster, State
-    from talekeeper.plugins.survey import survey_plugins
-    from talekeeper.plugins.switches import Switches, read_switches
-    from talekeeper.plugins.workers import said
+    from talekeeper.plugins.resolver import Plugin, Roster, State, Switches, read_switches, survey_plugins
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
-    "MANIFEST",
     "Call",
     "Deadlines",
     "EmbeddingProvider",

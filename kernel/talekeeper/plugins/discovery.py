@@ -6,18 +6,59 @@ top-level package is looked up: asking for a submodule would run the package.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from talekeeper.config import MISSPELT, nearest
-from talekeeper.manifest import folder_of, installed
-from talekeeper.plugins.found import Found, Origin
-from talekeeper.plugins.project import MANIFEST, project
-from talekeeper.plugins.safety import unsafe, writable_by_all
+from talekeeper.manifest import FILE_NAME, folder_of, installed, lone_package, project_at
 
 _OWN_DISTRIBUTION = "talekeeper"
+_ENTRIES = 10_000
+
+
+class Origin(IntEnum):
+    """How a plugin was found. When two carry one id, one that is named stands, else the lower origin."""
+
+    BUNDLED = 0
+    INSTALLED = 1
+    HOME = 2
+    FOLDER = 3
+    PATH = 4
+
+    @property
+    def words(self) -> str:
+        """As a listing shows it."""
+        return ("bundled", "installed", "home folder", "plugins folder", "path")[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`names` are the entry point's or the folder's; the manifest's id must be one of them.
+
+    `package` is the import name where the plugin has one; a bare folder is loaded under a name of the kernel's making.
+    `root` is the folder with `plugin.toml`; without one `fault` says why, and `unsafe` that it may not even be read.
+    `named` says that a person gave its own path for this run, in whatever other way it was found as well.
+    """
+
+    names: tuple[str, ...]
+    origin: Origin
+    place: str
+    root: Path | None = None
+    package: str | None = None
+    fault: str = ""
+    unsafe: bool = False
+    named: bool = False
+
+    def is_at(self, other: Found) -> bool:
+        """Both lead to the same folder, or to the same place without one."""
+        if self.root is None or other.root is None:
+            return self.place == other.place
+        return self.root.resolve() == other.root.resolve()
 
 
 def discover(
@@ -37,7 +78,7 @@ def discover(
         found += _from_folder(home, Origin.HOME)
     for folder in folders:
         # A person who gives one plugin's folder means that plugin.
-        found += [_named(folder)] if (folder / MANIFEST).is_file() else _from_folder(folder, Origin.FOLDER)
+        found += [_named(folder)] if (folder / FILE_NAME).is_file() else _from_folder(folder, Origin.FOLDER)
     found += [_named(path) for path in paths]
     found.sort(key=lambda one: (one.origin, one.place))
     return sorted(_without_repeats(found), key=lambda one: not one.named)
@@ -48,8 +89,8 @@ def _from_entry_point(entry: EntryPoint) -> Found:
     origin = Origin.BUNDLED if distribution == _OWN_DISTRIBUTION else Origin.INSTALLED
     package = entry.value.partition(":")[0].strip()
     root = folder_of(package)
-    if root is None or not (root / MANIFEST).is_file():
-        fault = f"entry point {entry.name!r} names {package!r}, which is no importable package with a {MANIFEST} in it"
+    if root is None or not (root / FILE_NAME).is_file():
+        fault = f"entry point {entry.name!r} names {package!r}, which is no importable package with a {FILE_NAME} in it"
         return Found((entry.name,), origin, f"distribution {distribution}", fault=fault)
     root = root.resolve()
     return Found((entry.name,), origin, str(root), root, package)
@@ -84,8 +125,8 @@ def _is_something_else(folder: Path) -> bool:
 def _is_of_a_plugin(name: str) -> bool:
     return (
         name.endswith((".py", ".schema.json"))
-        or name in {MANIFEST, "pyproject.toml"}
-        or nearest(name, (MANIFEST,), MISSPELT) is not None
+        or name in {FILE_NAME, "pyproject.toml"}
+        or nearest(name, (FILE_NAME,), MISSPELT) is not None
     )
 
 
@@ -94,7 +135,7 @@ def _named(path: Path) -> Found:
 
 
 def _from_path(path: Path) -> Found:
-    folder = (path.parent if path.name == MANIFEST else path).resolve()
+    folder = (path.parent if path.name == FILE_NAME else path).resolve()
     if not folder.is_dir():
         return Found((path.name,), Origin.PATH, str(path), fault=f"{path} is not a plugin's folder")
     found = _in_folder(folder, Origin.PATH)
@@ -109,13 +150,13 @@ def _from_path(path: Path) -> Found:
 
 def _in_folder(folder: Path, origin: Origin) -> Found:
     """The plugin of a folder: the package itself, or the one of a project."""
-    inside = None if (folder / MANIFEST).is_file() else project(folder)
+    inside = None if (folder / FILE_NAME).is_file() else project(folder)
     names, root, package = (inside.names, inside.root, inside.package) if inside else ((folder.name,), folder, None)
     danger = unsafe(folder, root)
     if danger:
         return Found(names, origin, str(root), fault=danger, unsafe=True)
-    if inside is None and not (folder / MANIFEST).is_file():
-        fault = f"{folder} holds neither a {MANIFEST} nor one package with a {MANIFEST}"
+    if inside is None and not (folder / FILE_NAME).is_file():
+        fault = f"{folder} holds neither a {FILE_NAME} nor one package with a {FILE_NAME}"
         return Found(names, origin, str(folder), fault=fault)
     return Found(names, origin, str(root), root, package)
 
@@ -127,3 +168,84 @@ def _without_repeats(found: Iterable[Found]) -> Iterator[Found]:
         first = kept.setdefault(key, one)
         kept[key] = replace(first, named=first.named or one.named)
     yield from kept.values()
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """`names`: the entry point's, or those of folder and package where none is announced; `root` is the package."""
+
+    names: tuple[str, ...]
+    package: str
+    root: Path
+
+
+def project(folder: Path) -> Project | None:
+    """The plugin that `folder/pyproject.toml` announces, else the only package in the folder with a manifest."""
+    described = project_at(folder)
+    for name, value in described.announced.items() if described else ():
+        package = value.partition(":")[0].strip()
+        for base in (folder, folder / "src"):
+            root = base.joinpath(*package.split("."))
+            if package and (root / FILE_NAME).is_file():
+                return Project((name,), package, root)
+    alone = lone_package(folder)
+    return Project((folder.name, alone.name), alone.name, alone) if alone else None
+
+
+def unsafe(folder: Path, package: Path) -> str:
+    """Why the package in this folder may not be loaded, in a sentence; empty when it may. Both may be the same.
+
+    Refused are files and folders that everybody may write to, links that lead out, what is neither file nor folder,
+    and a package of more than 10,000 entries.
+    """
+    try:
+        return writable_by_all(folder) or _unsafe_package(package, folder.resolve())
+    except OSError as error:
+        return f"{error.filename or folder} cannot be read: {error.strerror}"
+
+
+def writable_by_all(folder: Path) -> str:
+    """Why nothing may be loaded from this folder, when everybody may write to it; else empty."""
+    return _told(folder) if _open_to_all(folder.stat()) else ""
+
+
+def _unsafe_package(package: Path, folder: Path) -> str:
+    root = package.resolve()
+    if not root.is_relative_to(folder):
+        return f"{package} is a link that leads out of {folder}, to {root}"
+    if _open_to_all(root.stat()):
+        return _told(root)
+    seen, waiting = 0, [root]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                seen += 1
+                reason = _unsafe_entry(entry, root)
+                if seen > _ENTRIES:
+                    reason = f"{root} holds more than {_ENTRIES:,} files; a plugin's package holds the plugin alone"
+                if reason:
+                    return reason
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
+    return ""
+
+
+def _unsafe_entry(entry: os.DirEntry[str], root: Path) -> str:
+    if entry.is_symlink():
+        target = Path(os.path.realpath(entry.path))  # resolve() fails on links that lead in a circle
+        return (
+            "" if target.is_relative_to(root) else f"{entry.path} is a link that leads out of the plugin, to {target}"
+        )
+    facts = entry.stat(follow_symlinks=False)
+    if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
+        return f"{entry.path} is neither a file nor a folder"
+    return _told(entry.path) if _open_to_all(facts) else ""
+
+
+def _told(path: Path | str) -> str:
+    return f"everybody may write to {path}; take that right away (chmod o-w)"
+
+
+def _open_to_all(facts: os.stat_result) -> bool:
+    # Windows keeps rights in access lists that the mode does not show.
+    return os.name == "posix" and bool(facts.st_mode & stat.S_IWOTH)

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from talekeeper.manifest import Namespace, PluginManifest
-from talekeeper.plugins.registrations import NAMED_BY
-from talekeeper.plugins.states import Plugin
+from talekeeper.plugins.loader import NAMED_BY
+from talekeeper.plugins.resolver import Plugin
 
 _USE = MappingProxyType(
     {

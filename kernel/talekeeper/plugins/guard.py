@@ -1,20 +1,22 @@
 """Every call into a plugin's code goes through here: a thread of its own, a deadline, and no exception that escapes.
 
-This module and its `workers` are the only ones that run plugin code. Faults are counted per plugin: three in a row
+Only this module runs plugin code. Faults are counted per plugin: three in a row
 suspend it for the process. What a plugin raises on purpose (`Retry`, `Skip`, `UserError`), what the store refuses and
 what becomes of a model's call passes through and is no fault.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import logging
 import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
 
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import (
@@ -27,7 +29,6 @@ from talekeeper.errors import (
     StoreError,
     UserError,
 )
-from talekeeper.plugins.workers import Outcome, Stream, run, start
 from talekeeper.trace import Trace
 
 FAULTS_TO_SUSPEND = 3
@@ -211,3 +212,85 @@ def _finished(call: Call, outcome: Outcome, started: float) -> bool:
 def _end(context: Closable | None) -> None:
     if context is not None:
         context.close()
+
+
+_WAITING = 64
+_POLL_SECONDS = 0.1
+_TOLD_LIMIT = 300
+
+
+@dataclass
+class Outcome:
+    """How a call ended: `value`, or `error` and what it `told`; `done` is set last."""
+
+    value: Any = None
+    error: BaseException | None = None
+    told: str = ""
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+def start(plugin: str, what: str, work: Callable[[], None]) -> None:
+    """Starts `work` in a daemon thread, so that code which never returns does not keep the process alive."""
+    threading.Thread(target=work, name=f"plugin {plugin}: {what}", daemon=True).start()
+
+
+def run(function: Callable[[], Any], outcome: Outcome) -> None:
+    """Fills `outcome` with what `function` gives or raises; awaits a coroutine in an event loop of its own."""
+    try:
+        value = function()
+        outcome.value = asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
+    except BaseException as error:  # noqa: BLE001 -- SystemExit in a plugin is its fault like any other
+        outcome.error, outcome.told = error, _told(error)
+    finally:
+        outcome.done.set()
+
+
+class Stream(Generic[_T]):
+    """An iterator run in a worker thread, at most 64 items ahead of who reads `steps`; an `Outcome` ends it."""
+
+    def __init__(self, function: Callable[[], Iterator[_T]]) -> None:
+        self.steps: queue.Queue[tuple[_T] | Outcome] = queue.Queue(_WAITING)
+        self._function = function
+        self._stopped = threading.Event()
+
+    def fill(self) -> None:
+        """Runs the iterator to its end, or until stopped."""
+        outcome = Outcome()
+        run(self._put_all, outcome)
+        self._put(outcome)
+
+    def stop(self) -> None:
+        """Lets the worker end at its next item."""
+        self._stopped.set()
+
+    def _put_all(self) -> None:
+        for item in self._function():
+            if not self._put((item,)):
+                return
+
+    def _put(self, step: tuple[_T] | Outcome) -> bool:
+        while not self._stopped.is_set():
+            try:
+                self.steps.put(step, timeout=_POLL_SECONDS)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _told(error: BaseException) -> str:
+    text = said(error)
+    return f"raised {type(error).__name__}: {text}" if text else f"raised {type(error).__name__}"
+
+
+def said(error: BaseException) -> str:
+    """The text of an exception of a plugin's, in one line and not too long; nothing when it cannot be made."""
+    try:
+        text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())
+    except BaseException:  # noqa: BLE001 -- an exception's own __str__ is plugin code too
+        text = ""
+    return text if len(text) <= _TOLD_LIMIT else text[:_TOLD_LIMIT] + "…"

@@ -15,18 +15,14 @@ from talekeeper.config import nearest
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, PluginError, StoreError
 from talekeeper.manifest import Namespace, installed
-from talekeeper.plugins import enablement, faults, namespaces, settings
-from talekeeper.plugins.discovery import discover
+from talekeeper.plugins import rows
+from talekeeper.plugins.discovery import Origin, discover
 from talekeeper.plugins.explain import Explanation, explain
-from talekeeper.plugins.found import Origin
 from talekeeper.plugins.guard import Deadlines, Guard
-from talekeeper.plugins.loading import Functions, Loader
-from talekeeper.plugins.manifests import Manifests
-from talekeeper.plugins.preparing import Preparer
-from talekeeper.plugins.roster import muster
-from talekeeper.plugins.states import Plugin, Roster, State
-from talekeeper.plugins.survey import survey_plugins
-from talekeeper.plugins.switches import Switches
+from talekeeper.plugins.loader import Functions, Loader
+from talekeeper.plugins.manifest_cache import Manifests
+from talekeeper.plugins.preparation import Preparer
+from talekeeper.plugins.resolver import Plugin, Roster, State, Switches, muster, survey_plugins
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace
 
@@ -109,8 +105,8 @@ class Host:
 
     def enabled(self, workspace: str = "") -> tuple[str, ...]:
         """What a new session there records as its plugins: all that are enabled, whatever this run's options say."""
-        rows = self._story.read(lambda tx: enablement.enabled(tx, workspace))
-        return tuple(sorted({plugin.id for plugin in self.plugins if plugin.manifest and _is_on(plugin, rows)}))
+        switched = self._story.read(lambda tx: rows.enabled(tx, workspace))
+        return tuple(sorted({plugin.id for plugin in self.plugins if plugin.manifest and _is_on(plugin, switched)}))
 
     def enable(self, plugin_id: str, workspace: str = "") -> Plugin:
         """Switches a plugin on in the home or in a workspace and gives it as it stands there then.
@@ -123,8 +119,8 @@ class Host:
             raise PluginError(f"it is {plugin.state}: {plugin.reason}", where=plugin_id, plugin=plugin_id)
 
         def enable(tx: Tx) -> None:
-            enablement.switch(tx, plugin_id, on=True, at=self._now(), workspace=workspace)
-            faults.clear(tx, plugin_id)
+            rows.enable(tx, plugin_id, on=True, at=self._now(), workspace=workspace)
+            rows.clear_fault(tx, plugin_id)
 
         self._story.write(enable, name="enable a plugin")
         return self.roster(workspace).by_id[plugin_id]
@@ -133,7 +129,7 @@ class Host:
         """Switches a plugin off; its records stay, are not found, and come back with it. Its code is let go."""
         plugin = self.plugin(plugin_id)
         self._story.write(
-            lambda tx: enablement.switch(tx, plugin_id, on=False, at=self._now(), workspace=workspace),
+            lambda tx: rows.enable(tx, plugin_id, on=False, at=self._now(), workspace=workspace),
             name="disable a plugin",
         )
         if not workspace and plugin.manifest is not None:
@@ -147,7 +143,7 @@ class Host:
         def change(tx: Tx) -> Session:
             before = self._story.session(address, tx=tx).plugins
             for plugin_id in (*added, *removed):
-                enablement.switch(
+                rows.enable(
                     tx,
                     plugin_id,
                     on=plugin_id in added,
@@ -204,8 +200,8 @@ class Host:
         except PluginError as error:
             self._note(plugin, error.what)
             raise
-        if self._story.read(faults.recorded).get(plugin.id):
-            self._story.write(lambda tx: faults.clear(tx, plugin.id), name="clear a plugin's fault")
+        if self._story.read(rows.faults).get(plugin.id):
+            self._story.write(lambda tx: rows.clear_fault(tx, plugin.id), name="clear a plugin's fault")
         return functions
 
     def settings(
@@ -214,21 +210,16 @@ class Host:
         """Every declared setting with its value in the home, a workspace or a session."""
         manifest = plugin.declared
         if tx is not None:
-            return settings.resolved(manifest, tx, workspace, session)
-        return self._story.read(lambda tx: settings.resolved(manifest, tx, workspace, session))
+            return rows.settings(tx, manifest, workspace, session)
+        return self._story.read(lambda tx: rows.settings(tx, manifest, workspace, session))
 
     def configure(self, plugin_id: str, name: str, value: Any, workspace: str = "", session: str = "") -> None:
         """Stores a setting; None takes the scope's value away again. Raises NotFound or ParameterError."""
         manifest = self.plugin(plugin_id).declared
-        settings.declared(manifest, name)
-
-        def store(tx: Tx) -> None:
-            if value is None:
-                settings.clear(tx, manifest, name, workspace=workspace, session=session)
-            else:
-                settings.store(tx, manifest, name, value, self._now(), workspace=workspace, session=session)
-
-        self._story.write(store, name="store a setting")
+        self._story.write(
+            lambda tx: rows.store_setting(tx, manifest, name, value, self._now(), workspace=workspace, session=session),
+            name="store a setting",
+        )
 
     def explain(self, plugin_id: str, workspace: str = "", session: Session | None = None) -> Explanation:
         """Why the plugin is on or off there, what its namespaces feed and what becomes of its other declarations."""
@@ -241,28 +232,27 @@ class Host:
 
     def _begin(self, plugins: Iterable[Plugin]) -> None:
         bundled = [plugin.id for plugin in plugins if plugin.found.origin is Origin.BUNDLED]
-        if bundled and not self._story.read(enablement.begun):
-            self._story.write(lambda tx: enablement.enable_bundled(tx, bundled, self._now()), name="enable plugins")
+        if bundled and not self._story.read(rows.is_begun):
+            self._story.write(lambda tx: rows.enable_in_new_home(tx, bundled, self._now()), name="enable plugins")
 
     def _muster(self, tx: Tx, plugins: Iterable[Plugin], workspace: str, session: Session | None) -> Roster:
-        rows = enablement.enabled(tx, workspace, session.id if session else "")
-        versions = namespaces.versions(tx, workspace)
+        switched = rows.enabled(tx, workspace, session.id if session else "")
+        versions = rows.versions(tx, workspace)
         roster = muster(
             [_of_this_age(plugin, versions) for plugin in plugins],
-            lambda plugin: self._off(plugin, rows, session),
+            lambda plugin: self._off(plugin, switched, session),
             self._failures(tx),
         )
         indexing = {plugin for plugin, _ in self._story.indexing(workspace, tx=tx)}
         return Roster(tuple(self._as_it_runs(plugin, indexing) for plugin in roster.plugins))
 
-    def _off(self, plugin: Plugin, rows: Mapping[str, bool], session: Session | None) -> str:
+    def _off(self, plugin: Plugin, switched: Mapping[str, bool], session: Session | None) -> str:
         reason = self._switches.off(plugin.id)
         if reason:
             return reason
-        if not _is_on(plugin, rows):
-            return (
-                "switched off" if plugin.id in rows else f"not enabled; talekeeper plugins enable {plugin.id} does it"
-            )
+        if not _is_on(plugin, switched):
+            cure = f"not enabled; talekeeper plugins enable {plugin.id} does it"
+            return "switched off" if plugin.id in switched else cure
         if session is not None and plugin.id not in session.plugins:
             return f"not of this session; talekeeper sessions plugins {session.id} +{plugin.id} adds it"
         return ""
@@ -271,9 +261,9 @@ class Host:
         known = {plugin.id: plugin for plugin in reversed(self.plugins)}
         noted = {
             plugin_id: f"{reason}; talekeeper plugins enable {plugin_id} tries it again"
-            for plugin_id, (stamp, reason) in faults.recorded(tx).items()
+            for plugin_id, (stamp, reason) in rows.faults(tx).items()
             if plugin_id in known and known[plugin_id].manifest and not self._loader.loaded(plugin_id)
-            if faults.stamp(known[plugin_id]) == stamp
+            if rows.stamp(known[plugin_id]) == stamp
         }
         return {**noted, **self._failed}
 
@@ -295,7 +285,7 @@ class Host:
         # A home that cannot be written to still runs; the reason is then known to this process alone.
         with suppress(StoreError):
             self._story.write(
-                lambda tx: faults.record(tx, plugin.id, faults.stamp(plugin), reason, self._now()),
+                lambda tx: rows.store_fault(tx, plugin.id, rows.stamp(plugin), reason, self._now()),
                 name="record a plugin's fault",
             )
 
@@ -303,9 +293,9 @@ class Host:
         return iso(self._clock.now())
 
 
-def _is_on(plugin: Plugin, rows: Mapping[str, bool]) -> bool:
+def _is_on(plugin: Plugin, switched: Mapping[str, bool]) -> bool:
     # Who gives a plugin's own path means to use it; everything else waits to be enabled.
-    return rows.get(plugin.id, plugin.found.named)
+    return switched.get(plugin.id, plugin.found.named)
 
 
 def _of_this_age(plugin: Plugin, versions: Mapping[tuple[str, str], int]) -> Plugin:

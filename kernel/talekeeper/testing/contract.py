@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from talekeeper.manifest import Namespace, as_text, installed, read_manifest, report
+from talekeeper.manifest import FILE_NAME, Namespace, as_text, installed, read_manifest, report
 from talekeeper.plugin_types import Answer, Json, Record
-from talekeeper.plugins import MANIFEST, discover
+from talekeeper.plugins import discover
 from talekeeper.testing.host import Host
 from talekeeper.text import query_terms
 
@@ -91,7 +91,7 @@ def _namespaces(plugin: Path | str) -> tuple[Namespace, ...]:
         (found,) = discover(home=None, paths=[plugin], entries=tuple)
     else:
         (found,) = discover(home=None, entries=lambda: (entry for entry in installed() if entry.name == plugin))
-    return () if found.root is None else read_manifest(found.root / MANIFEST).data
+    return () if found.root is None else read_manifest(found.root / FILE_NAME).data
 
 
 def _is_searched(namespace: Namespace, record: Record) -> bool:
