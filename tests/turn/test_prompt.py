@@ -17,7 +17,7 @@ from talekeeper.story import Draft
 from talekeeper.testing import ScriptedServer, call_tool, overflow, say
 from talekeeper.text import estimate_tokens
 from talekeeper.turn import turn_decisions
-from talekeeper.turn.limits import MESSAGE_TOKENS
+from talekeeper.turn.prompt import MESSAGE_TOKENS
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""

@@ -10,7 +10,7 @@ import pytest
 from talekeeper.errors import BadReply
 from talekeeper.story import Draft, JobState
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, fail, gullible_narrator, say, say_json
-from talekeeper.turn import Approval, limits
+from talekeeper.turn import Approval, tool_loop, tools
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""
@@ -270,22 +270,22 @@ def test_calls_without_an_end_are_ended(tooled: Stage) -> None:
 
     result = tooled.narrator(always).turn(tooled.address, "Go.")
 
-    assert len(tooled.model.requests) == limits.ROUNDS
+    assert len(tooled.model.requests) == tool_loop.ROUNDS
     assert result.narration.text == "Enough."
 
 
 def test_more_calls_than_a_turn_may_have_are_told_so(tooled: Stage) -> None:
-    many = replace(call_tool("roll", {"sides": 6}), calls=[("roll", '{"sides": 6}')] * (limits.CALLS + 3))
+    many = replace(call_tool("roll", {"sides": 6}), calls=[("roll", '{"sides": 6}')] * (tools.CALLS + 3))
 
     result = tooled.narrator([many, say("Enough.")]).turn(tooled.address, "Go.")
 
     faults = [call.fault for call in result.calls if call.fault]
-    assert faults == [f"the {limits.CALLS} tool calls of this turn are used up"] * 3
+    assert faults == [f"the {tools.CALLS} tool calls of this turn are used up"] * 3
     assert "tools" not in tooled.model.requests[-1].body
 
 
 def test_results_past_the_bytes_of_a_turn_are_not_given(tooled: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "TOOL_BYTES", 60)
+    monkeypatch.setattr(tools, "TOTAL_BYTES", 60)
     two = replace(call_tool("roll", {"sides": 6}), calls=[("roll", '{"sides": 6}')] * 2)
 
     result = tooled.narrator([two, say("Enough.")]).turn(tooled.address, "Go.")
@@ -295,7 +295,7 @@ def test_results_past_the_bytes_of_a_turn_are_not_given(tooled: Stage, monkeypat
 
 
 def test_a_result_that_is_too_long_is_refused_with_its_size(tooled: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "RESULT_BYTES", 40)
+    monkeypatch.setattr(tools, "RESULT_BYTES", 40)
 
     tooled.narrator([call_tool("roll", {"sides": 6}), say("x")]).turn(tooled.address, "Go.")
 

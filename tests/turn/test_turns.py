@@ -11,7 +11,7 @@ from talekeeper.models import NO_MODELS
 from talekeeper.story import Draft
 from talekeeper.testing import call_tool, say
 from talekeeper.turn import Narrator, Preset, turn_decisions
-from talekeeper.turn.wording import wording
+from talekeeper.turn.prompt import wording
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""

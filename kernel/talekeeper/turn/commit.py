@@ -1,4 +1,4 @@
-"""Writes a told turn down: all of it in one transaction, or nothing."""
+"""The two writes of a turn: the player's message at its beginning, and all that came of it at its end."""
 
 from __future__ import annotations
 
@@ -17,84 +17,8 @@ Enqueue = Callable[[Tx, Session, Message, Sequence[Message]], tuple[Job, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class NarratedTurn:
-    """A narration with everything that belongs to it; `before` are messages of the turn that came before the player's.
-
-    With `anew` it is another take of the newest turn, and the head goes to it if it still stands where it stood.
-    """
-
-    scene: TurnContext
-    prompt: Prompt
-    text: str
-    pending: Pending
-    usage: Usage | None
-    used: Sequence[ModelUse]
-    calls: Sequence[ToolOutcome]
-    before: Sequence[Message] = ()
-    anew: bool = False
-
-
-def commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue) -> TurnResult:
-    """The narration under its player message, wherever the head is now, and what came of the turn."""
-    scene = narrated.scene
-    result = scene.services.story.write(lambda tx: _commit(narrated, lease, enqueue, tx), name="commit a turn")
-    scene.tell(
-        "turn.committed",
-        message=result.narration.id,
-        calls=len(result.calls),
-        jobs=len(result.jobs),
-        uses=len(narrated.prompt.uses),
-    )
-    return result
-
-
-def written(story: Story, address: Address, draft: Draft, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
-    """A narration that a person wrote, where a model's would stand."""
-    lease.check(tx)
-    accepted = accept(story, address, None, tx=tx)
-    player = accepted.player
-    asked = (*accepted.before, *([player] if player else []))
-    draft = replace(draft, kind="narration" if player else "continue", turn=accepted.number)
-    (narration,) = story.answer(address, accepted.at, [draft], tx=tx)
-    return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
-
-
-def _commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
-    scene, story = narrated.scene, narrated.scene.services.story
-    lease.check(tx)
-    narration = _answer(narrated, tx)
-    at = narration.coordinate
-    faults = narrated.pending.commit(tx, at)
-    story.turn_log.show(scene.address, at, scene.number, narrated.prompt.uses, tx)
-    decided = [(one.plugin, one.segment, one.document) for one in _with(narrated.prompt.decided, faults)]
-    decisions = story.turn_log.decide(scene.address, at, scene.number, decided, tx)
-    story.turn_log.spend(scene.address, narrated.used, tx=tx)
-    asked = (*narrated.before, *([scene.player] if scene.player else []))
-    jobs = enqueue(tx, scene.session, narration, asked)
-    return TurnResult((*asked, narration), narrated.usage, tuple(narrated.calls), tuple(decisions), jobs)
-
-
-def _answer(narrated: NarratedTurn, tx: Tx) -> Message:
-    scene, story = narrated.scene, narrated.scene.services.story
-    if narrated.anew and story.session(scene.address, tx=tx).head == scene.session.head:
-        story.go(scene.address, scene.at, tx=tx)
-    kind = "narration" if scene.player else "continue"
-    draft = Draft("narrator", narrated.text, speaker=scene.voice.name, kind=kind, turn=scene.number, origin="generated")
-    (narration,) = story.answer(scene.address, scene.at, [draft], tx=tx)
-    return narration
-
-
-def _with(decided: Sequence[SegmentReport], faults: Sequence[str]) -> list[SegmentReport]:
-    """The kernel's own decision also says which batches were left out."""
-    if not faults:
-        return list(decided)
-    own = decided[0]
-    return [SegmentReport(own.plugin, own.segment, {**own.document, "faults": list(faults)}), *decided[1:]]
-
-
-@dataclass(frozen=True, slots=True)
 class Accepted:
-    """A turn to be told. `at` is what it is answered under; `session` is as it stood after the message was appended.
+    """A turn to narrate. `at` is what it is answered under; `session` is as it stood after the message was appended.
 
     `before` are messages the player sent in this turn before `player`, unanswered.
     """
@@ -105,27 +29,53 @@ class Accepted:
     player: Message | None
     before: tuple[Message, ...] = ()
     resumed: bool = False
-    anew: bool = False
+    retry: bool = False
 
 
-def accept(story: Story, address: Address, draft: Draft | None, *, tx: Tx | None = None) -> Accepted:
+@dataclass(frozen=True, slots=True)
+class NarratedTurn:
+    """A narration with everything that is written beside it."""
+
+    turn: TurnContext
+    prompt: Prompt
+    text: str
+    pending: Pending
+    usage: Usage | None
+    used: Sequence[ModelUse]
+    calls: Sequence[ToolOutcome]
+
+
+def accept(story: Story, address: Address, draft: Draft) -> Accepted:
     """Appends the message, unless it waits at the head already; a message beside one that waits joins its turn."""
-    if tx is not None:
-        return _accept(story, address, draft, tx)
-    return story.write(lambda tx: _accept(story, address, draft, tx), name="accept a message")
+
+    def write(tx: Tx) -> Accepted:
+        waiting = _waiting(story.newest_turn(address, tx=tx))
+        if waiting and waiting[-1].text == draft.text:
+            return _resume(story, address, tx)
+        joined = replace(draft, turn=waiting[-1].turn) if waiting else draft
+        (message,) = story.append(address, [joined], tx=tx)
+        session = story.session(address, tx=tx)
+        return Accepted(session, message.coordinate, message.turn, message, tuple(waiting))
+
+    return story.write(write, name="accept a message")
 
 
-def anew(story: Story, address: Address) -> Accepted:
+def resume(story: Story, address: Address) -> Accepted:
+    """The turn of the messages that wait at the head; where none does, one that continues by itself."""
+    return story.read(lambda tx: _resume(story, address, tx))
+
+
+def retry(story: Story, address: Address) -> Accepted:
     """The newest turn once more; raises `NotFound` when there is none."""
-    return story.read(lambda tx: _anew(story, address, tx))
+    return story.read(lambda tx: _retry(story, address, tx))
 
 
-def asked(story: Story, address: Address, text: str) -> Accepted:
-    """A turn that nobody has sent: what the player's message would be, at the head."""
+def unsent(story: Story, address: Address, text: str) -> Accepted:
+    """A turn with a player's message that nobody has sent, at the head."""
     session = story.session(address)
     newest = story.newest_turn(address)
     number = newest[-1].turn + (0 if _waiting(newest) else 1) if newest else 1
-    unsent = Message(
+    message = Message(
         id="",
         coordinate=session.head,
         seq=session.messages,
@@ -144,44 +94,91 @@ def asked(story: Story, address: Address, text: str) -> Accepted:
         hidden=False,
         deleted=False,
     )
-    return Accepted(session, session.head, number, unsent)
+    return Accepted(session, session.head, number, message)
 
 
-def _accept(story: Story, address: Address, draft: Draft | None, tx: Tx) -> Accepted:
-    waiting = _waiting(story.newest_turn(address, tx=tx))
-    if draft is None or (waiting and waiting[-1].text == draft.text):
-        return _go_on(story, address, waiting, tx)
-    if waiting:
-        draft = Draft(
-            draft.role, draft.text, speaker=draft.speaker, kind=draft.kind, turn=waiting[-1].turn, origin=draft.origin
-        )
-    (message,) = story.append(address, [draft], tx=tx)
+def commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue) -> TurnResult:
+    """Writes the narration under its player message, wherever the head is now, and all that came of the turn."""
+    turn = narrated.turn
+    result = turn.services.story.write(lambda tx: _commit(narrated, lease, enqueue, tx), name="commit a turn")
+    turn.report(
+        "turn.committed",
+        message=result.narration.id,
+        calls=len(result.calls),
+        jobs=len(result.jobs),
+        uses=len(narrated.prompt.uses),
+    )
+    return result
+
+
+def commit_by_hand(story: Story, address: Address, draft: Draft, lease: Lease, enqueue: Enqueue) -> TurnResult:
+    """Writes a narration in a person's words, where a model's would stand."""
+
+    def write(tx: Tx) -> TurnResult:
+        lease.check(tx)
+        accepted = _resume(story, address, tx)
+        player = accepted.player
+        asked = (*accepted.before, *([player] if player else []))
+        kind = "narration" if player else "continue"
+        (narration,) = story.answer(address, accepted.at, [replace(draft, kind=kind, turn=accepted.number)], tx=tx)
+        return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
+
+    return story.write(write, name="write a narration")
+
+
+def _commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
+    turn, story = narrated.turn, narrated.turn.services.story
+    lease.check(tx)
+    narration = _answer(turn, narrated.text, tx)
+    at = narration.coordinate
+    faults = narrated.pending.commit(tx, at)
+    story.turn_log.show(turn.address, at, turn.number, narrated.prompt.uses, tx)
+    decided = [(one.plugin, one.segment, one.document) for one in _with_faults(narrated.prompt.decided, faults)]
+    decisions = story.turn_log.decide(turn.address, at, turn.number, decided, tx)
+    story.turn_log.spend(turn.address, narrated.used, tx=tx)
+    jobs = enqueue(tx, turn.session, narration, turn.asked)
+    return TurnResult((*turn.asked, narration), narrated.usage, tuple(narrated.calls), tuple(decisions), jobs)
+
+
+def _answer(turn: TurnContext, text: str, tx: Tx) -> Message:
+    """Appends the narration; in a retry the head goes to it, if it still is where it was."""
+    story = turn.services.story
+    if turn.retry and story.session(turn.address, tx=tx).head == turn.session.head:
+        story.go(turn.address, turn.at, tx=tx)
+    kind = "narration" if turn.player else "continue"
+    draft = Draft("narrator", text, speaker=turn.narration.name, kind=kind, turn=turn.number, origin="generated")
+    (narration,) = story.answer(turn.address, turn.at, [draft], tx=tx)
+    return narration
+
+
+def _with_faults(decided: Sequence[SegmentReport], faults: Sequence[str]) -> list[SegmentReport]:
+    """The kernel's own decision also says which batches were left out."""
+    if not faults:
+        return list(decided)
+    own = decided[0]
+    return [replace(own, document={**own.document, "faults": list(faults)}), *decided[1:]]
+
+
+def _resume(story: Story, address: Address, tx: Tx) -> Accepted:
     session = story.session(address, tx=tx)
-    return Accepted(session, message.coordinate, message.turn, message, tuple(waiting))
-
-
-def _go_on(story: Story, address: Address, waiting: list[Message], tx: Tx) -> Accepted:
-    session = story.session(address, tx=tx)
-    if waiting:
+    newest = story.newest_turn(address, tx=tx)
+    if waiting := _waiting(newest):
         player = waiting[-1]
         return Accepted(session, player.coordinate, player.turn, player, tuple(waiting[:-1]), resumed=True)
-    newest = story.newest_turn(address, tx=tx)
-    number = newest[-1].turn + 1 if newest else 0
-    return Accepted(session, session.head, number, None)
+    return Accepted(session, session.head, newest[-1].turn + 1 if newest else 0, None)
 
 
-def _anew(story: Story, address: Address, tx: Tx) -> Accepted:
+def _retry(story: Story, address: Address, tx: Tx) -> Accepted:
     newest = story.newest_turn(address, tx=tx)
     if not newest:
         raise NotFound("there is no turn to retry", where=address.session)
     session = story.session(address, tx=tx)
-    places = [place for place, message in enumerate(newest) if message.role == "player"]
-    if not places:
+    asked = [message for message in newest if message.role == "player"]
+    if not asked:
         first = newest[0].coordinate
-        return Accepted(session, Coordinate(first.branch, first.depth - 1), newest[0].turn, None, anew=True)
-    player = newest[places[-1]]
-    before = tuple(message for message in newest[: places[-1]] if message.role == "player")
-    return Accepted(session, player.coordinate, player.turn, player, before, anew=True)
+        return Accepted(session, Coordinate(first.branch, first.depth - 1), newest[0].turn, None, retry=True)
+    player = asked[-1]
+    return Accepted(session, player.coordinate, player.turn, player, tuple(asked[:-1]), retry=True)
 
 
 def _waiting(newest: list[Message]) -> list[Message]:

@@ -18,16 +18,32 @@ from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Session
 from talekeeper.text import estimate_tokens
 from talekeeper.trace import Trace
-from talekeeper.turn import limits
-from talekeeper.turn.commit import Accepted, Enqueue, NarratedTurn, accept, anew, asked, commit, written
+from talekeeper.turn.commit import (
+    Accepted,
+    Enqueue,
+    NarratedTurn,
+    accept,
+    commit,
+    commit_by_hand,
+    resume,
+    retry,
+    unsent,
+)
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset, narration_settings
 from talekeeper.turn.prompt import Prompt, assemble
-from talekeeper.turn.tool_loop import Actions, OnText, ToolLoop
+from talekeeper.turn.tool_loop import OnText, ToolLoop, describe_actions
 from talekeeper.turn.tools import Approve, Toolbox, offers
 from talekeeper.turn.turn_context import DryRun, TurnContext, TurnResult
 
 PresetOf = Callable[[Session], Preset]
+
+_WAIT = 2.0
+"""Seconds to wait for another turn of the session: enough where one ends as the next begins, not for a whole one."""
+
+_SHRINK = 0.4
+"""What is left of the budget once the endpoint has said that the prompt was too long. Scripts such as Cyrillic and Thai
+take up to twice what is estimated, and local servers are often started with half the context a slot says."""
 
 
 class Narrator:
@@ -43,10 +59,9 @@ class Narrator:
         presets: PresetOf = lambda _: Preset(),
         enqueue: Enqueue | None = None,
     ) -> None:
-        self._services = services
+        self._services = replace(services, trace=trace)
         self._models = models
         self._leases = leases
-        self._trace = trace
         self._presets = presets
         self._enqueue = enqueue or JobRunner(services, models, leases, trace).enqueue
         self._clients: dict[str, tuple[Slot | None, ChatModel]] = {}
@@ -73,14 +88,16 @@ class Narrator:
         Raises `ModelError`, `Cancelled`, `Busy` while another turn of the session is told, `InputError`; the player's
         message stays then, and can be sent again.
         """
-        draft = None if text is None else Draft("player", text, speaker=speaker, kind=kind, origin=origin)
-        if draft is not None and not draft.text.strip():
+        if text is not None and not text.strip():
             raise ParameterError("text", "it is empty", cure="write something, or let the story continue by itself")
+        story = self._services.story
         with self._alone(address) as lease:
-            if draft is not None and not speaker:
-                draft = replace(draft, speaker=narration_settings(self._services.story.session(address)).player)
-            accepted = accept(self._services.story, address, draft)
-            return self._told(accepted, lease, on_text, cancel, approve)
+            if text is None:
+                accepted = resume(story, address)
+            else:
+                name = speaker or narration_settings(story.session(address)).player
+                accepted = accept(story, address, Draft("player", text, speaker=name, kind=kind, origin=origin))
+            return self._narrate(accepted, lease, on_text, cancel, approve)
 
     def retry(
         self,
@@ -95,7 +112,7 @@ class Narrator:
         Raises as `turn` does, and `NotFound` when there is no turn.
         """
         with self._alone(address) as lease:
-            return self._told(anew(self._services.story, address), lease, on_text, cancel, approve)
+            return self._narrate(retry(self._services.story, address), lease, on_text, cancel, approve)
 
     def by_hand(self, address: Address, text: str, *, speaker: str = "") -> TurnResult:
         """The narration in a person's own words: it answers what waits at the head, else continues the story.
@@ -108,20 +125,15 @@ class Narrator:
             raise ParameterError("text", "it is empty", cure="write what the narrator says")
         self._services.host.ready(address)
         with self._alone(address) as lease:
-            return self._services.story.write(
-                lambda tx: written(self._services.story, address, draft, lease, self._enqueue, tx),
-                name="write a narration",
-            )
+            return commit_by_hand(self._services.story, address, draft, lease, self._enqueue)
 
     def recall(self, address: Address, text: str) -> DryRun:
         """What a turn with this text would show its narrator: the same code, and nothing is written or counted."""
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the player might say")
-        accepted = asked(self._services.story, address, text)
-        scene = self._scene(accepted, None, dry=True)
-        pending = Pending(self._services.story, address, scene.at)
-        prompt = assemble(scene, pending, beside=_beside(scene))
-        return DryRun(scene.number, prompt.history_from, prompt.decided)
+        turn = self._turn_context(unsent(self._services.story, address, text), None, dry=True)
+        prompt = assemble(turn, Pending(self._services.story, address, turn.at), beside=_beside(turn))
+        return DryRun(turn.number, prompt.history_from, prompt.decided)
 
     @contextmanager
     def _alone(self, address: Address) -> Generator[Lease]:
@@ -130,7 +142,7 @@ class Narrator:
         name = f"turn:{address.session}"
         with ExitStack() as held:
             try:
-                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=limits.WAIT))
+                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=_WAIT))
             except Busy as busy:
                 who = busy.data.get("holder") or "somebody else"
                 raise Busy(
@@ -141,7 +153,7 @@ class Narrator:
                 ) from busy
             yield lease
 
-    def _told(
+    def _narrate(
         self,
         accepted: Accepted,
         lease: Lease,
@@ -149,39 +161,43 @@ class Narrator:
         cancel: Cancel | None,
         approve: Approve | None,
     ) -> TurnResult:
-        scene = self._scene(accepted, cancel)
-        scene.tell("turn.accepted", resumed=accepted.resumed, anew=accepted.anew)
+        turn = self._turn_context(accepted, cancel)
+        turn.report("turn.accepted", resumed=accepted.resumed, anew=accepted.retry)
         try:
-            told = self._narrated(scene, on_text, approve)
-            scene.check()
-            result = commit(replace(told, before=accepted.before, anew=accepted.anew), lease, self._enqueue)
+            narrated = self._ask(turn, on_text, approve)
+            turn.check()
+            result = commit(narrated, lease, self._enqueue)
         except Cancelled:
-            scene.tell("turn.cancelled")
+            turn.report("turn.cancelled")
             raise
         except TalekeeperError as fault:
-            scene.tell("turn.failed", error=type(fault).__name__, reason=str(fault))
+            turn.report("turn.failed", error=type(fault).__name__, reason=str(fault))
             raise
-        self._tidy(scene)
+        try:
+            # The index is brought in order between turns; this one is committed whatever becomes of that.
+            self._services.story.maintain(turn.address)
+        except StoreError as fault:
+            turn.report("turn.untidy", reason=str(fault))
         return result
 
-    def _narrated(self, scene: TurnContext, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
-        pending = Pending(self._services.story, scene.address, scene.at)
-        beside = _beside(scene)
-        prompt = assemble(scene, pending, beside=beside)
-        toolbox = Toolbox(scene, prompt, offers(scene), pending, approve)
+    def _ask(self, turn: TurnContext, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
+        pending = Pending(self._services.story, turn.address, turn.at)
+        beside = _beside(turn)
+        prompt = assemble(turn, pending, beside=beside)
+        toolbox = Toolbox(turn, prompt, offers(turn), pending, approve)
 
         def shrink() -> Prompt:
             pending.drop_segments()
-            return assemble(scene, pending, beside=beside, share=limits.SHRINK)
+            return assemble(turn, pending, beside=beside, share=_SHRINK)
 
-        tools = scene.slot is not None and scene.slot.tools and scene.slot not in self._without_tools
-        loop = ToolLoop(scene, self._model(scene.slot_name), toolbox, shrink, on_text, by_schema=not tools)
+        tools = turn.slot is not None and turn.slot.tools and turn.slot not in self._without_tools
+        loop = ToolLoop(turn, self._client(turn.slot_name), toolbox, shrink, on_text, by_schema=not tools)
         text = loop.narrate()
-        if loop.by_schema and tools and scene.slot:
-            self._without_tools.append(scene.slot)
-        return NarratedTurn(scene, toolbox.prompt, text, pending, loop.usage, loop.used, toolbox.done)
+        if loop.by_schema and tools and turn.slot:
+            self._without_tools.append(turn.slot)
+        return NarratedTurn(turn, toolbox.prompt, text, pending, loop.usage, loop.used, toolbox.done)
 
-    def _model(self, name: str) -> ChatModel:
+    def _client(self, name: str) -> ChatModel:
         """Kept from turn to turn: where the slot names no model, its client asks the endpoint for one, once."""
         slot, (known, client) = self._models.slot(name), self._clients.get(name, (None, None))
         if client is None or known != slot:
@@ -189,11 +205,11 @@ class Narrator:
             self._clients[name] = (slot, client)
         return client
 
-    def _scene(self, accepted: Accepted, cancel: Cancel | None, *, dry: bool = False) -> TurnContext:
+    def _turn_context(self, accepted: Accepted, cancel: Cancel | None, *, dry: bool = False) -> TurnContext:
         self._services.host.ready(accepted.session.address)
         session, preset = accepted.session, self._presets(accepted.session)
-        speaking = narration_settings(session)
-        name = speaking.slot or preset.slot
+        narration = narration_settings(session)
+        name = narration.slot or preset.slot
         slot = self._models.slot(name)
         if slot is None and not dry:
             what, _, cure = self._models.missing(name).partition("; ")
@@ -205,21 +221,16 @@ class Narrator:
             at=accepted.at,
             number=accepted.number,
             player=accepted.player,
+            before=accepted.before,
+            retry=accepted.retry,
             preset=preset,
-            voice=speaking,
+            narration=narration,
             slot=slot,
-            trace=self._trace,
             cancel=cancel,
             dry=dry,
         )
 
-    def _tidy(self, scene: TurnContext) -> None:
-        """Between turns the index is brought in order; the turn is committed whatever becomes of it."""
-        try:
-            self._services.story.maintain(scene.address)
-        except StoreError as fault:
-            scene.tell("turn.untidy", reason=str(fault))
 
-
-def _beside(scene: TurnContext) -> int:
-    return estimate_tokens(Actions(offers(scene), scene.words).explained())
+def _beside(turn: TurnContext) -> int:
+    """Tokens of the tools' descriptions, which go beside the prompt in one way or the other."""
+    return estimate_tokens(describe_actions(turn, offers(turn)))

@@ -1,14 +1,14 @@
 """Puts a turn's prompt together: the preset's words, what the plugins give, and the history there is room for.
 
 The segments' budgets are reserved first, history fills what is left, newest first, and only then the segments are
-asked: they know from which turn on it shows the story, and may stand in for what lies before.
+asked: they know from which turn on it shows the story, and may stand in for what lies before. History and segments
+become messages whose roles take turns, beginning with the user's: many chat templates refuse anything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from talekeeper.db import Tx
 from talekeeper.errors import ContextOverflow
@@ -17,16 +17,76 @@ from talekeeper.plugin_context import Pending
 from talekeeper.story import Address, Coordinate, Message, Story
 from talekeeper.text import cut_graphemes, estimate_tokens, token_quarters
 from talekeeper.turn.frame import Room, clean
-from talekeeper.turn.limits import MESSAGE_TOKENS, SEGMENTS_SHARE
-from talekeeper.turn.segments import Filled, Segment, ask, decided, fill, segments, uses
+from talekeeper.turn.segments import FilledSegment, Segment, fill, segments
 from talekeeper.turn.turn_context import SegmentReport, TurnContext
-from talekeeper.turn.wording import Wording
+
+MESSAGE_TOKENS = 4
+"""What a message costs beside its text, by the chat formats of the usual models."""
+
+_SEGMENTS_SHARE = 0.5
+"""The most of the context that segments may have reserved: what was just said matters more to a narrator."""
 
 _DENSE = ("zh", "ja", "ko")
 _PER_TOKEN = 4
-_LOOKED_AT = 8
-_UNTYPED = frozenset({"pasted", "imported", "tool"})
+_LOOKED_AT = 8  # messages that tell how dense a story's script is
+_FIRST_PAGE = 32  # messages
+_SHOWN = frozenset({"player", "narrator"})
 _UNTYPED_WORD = {"pasted": "pasted", "imported": "imported", "tool": "a tool's"}
+_APART = "\n\n"
+_LONGEST_NAME = 80  # characters
+_NO_TAGS = str.maketrans("<>", "‹›")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The kernel's own words in a prompt; `system` is the prompt of a session without a preset."""
+
+    system: str
+    persona: str
+    note: str
+    opening: str
+    go_on: str
+    actions: str
+
+
+_ENGLISH = Wording(
+    system=(
+        "You are the narrator of an ongoing story told together with the player. Continue it from the player's last "
+        "message: describe what happens, give the other characters their own voices and aims, and stop where the "
+        "player would act. Never speak, decide or act for the player's character. Keep to what has been told; when you "
+        "are not sure of a name, a place or an earlier event, look it up with memory-search before you write. Answer "
+        "with the story alone, without comments on it."
+    ),
+    persona="The player's character: ",
+    note="Author's note: ",
+    opening="(The story so far follows.)",
+    go_on="(Continue the story.)",
+    actions=(
+        'Answer with one JSON object. To tell the story on: {"action": "narrate", "text": …}. To use one of the '
+        'tools below first: {"action": its name, "arguments": {…}}; you are then told what it gave and asked again. '
+        "The tools, with the JSON Schema of their arguments:"
+    ),
+)
+_CHINESE = Wording(
+    system=(
+        "你是叙述者，与玩家一起讲述一个正在进行的故事。从玩家的最后一条消息接着写：描写发生的事，让其他人物有自己的声音和目的，"
+        "在轮到玩家行动的地方停下。绝不要替玩家的人物说话、做决定或行动。要与已经讲过的内容保持一致；对人名、地点或先前的事情没有把握时，"
+        "先用 memory-search 查找再写。只写故事本身，不加评论。"
+    ),
+    persona="玩家的人物：",
+    note="作者提示：",
+    opening="（以下是迄今为止的故事。）",
+    go_on="（请继续讲故事。）",
+    actions=(
+        '请用一个 JSON 对象回答。继续讲故事：{"action": "narrate", "text": …}。若要先使用下面的工具：'
+        '{"action": 工具名, "arguments": {…}}；随后会告诉你结果并再次询问。工具及其参数的 JSON Schema：'
+    ),
+)
+
+
+def wording(locale: str) -> Wording:
+    """The words for a session's locale, such as `zh-CN`; any but a Chinese one gets English."""
+    return _CHINESE if locale.lower().startswith("zh") else _ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,124 +106,108 @@ class Prompt:
     tokens: int
 
 
-def assemble(scene: TurnContext, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
+def assemble(turn: TurnContext, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
     """The prompt of a turn. `beside` are the tokens of what is sent with it: the tools' descriptions.
 
-    `share` is the part of the context to use. Raises `ContextOverflow` when what has to be said leaves no room for the
-    player's message.
+    `share` is the part of the context to use. Raises `ContextOverflow` when what every prompt holds leaves no room for
+    the player's message.
     """
-    system, note = _fixed(scene)
-    budget = int(scene.context * share) - beside - estimate_tokens(system) - estimate_tokens(note) - 4 * MESSAGE_TOKENS
-    wanted = segments(scene)
-    dense = _density(scene) if wanted else 1
+    system, note = _fixed(turn)
+    budget = int(turn.context * share) - beside - estimate_tokens(system) - estimate_tokens(note) - 4 * MESSAGE_TOKENS
+    wanted = segments(turn)
+    dense = _density(turn) if wanted else 1
     reserved = [-(segment.budget * dense // -_PER_TOKEN) for segment in wanted]
-    kept = min(sum(reserved), int(max(0, budget) * SEGMENTS_SHARE))
-    told = _history(scene, budget - kept)
-    if told.tokens > budget:
-        raise _too_long(scene, told, budget, share)
-    filled = _filled(scene, wanted, reserved, told, budget, pending)
-    return _prompt(scene, system, note, told, filled, budget)
-
-
-def _history(scene: TurnContext, room: int) -> History:
-    """What the story has told, and in a dry run what the player might say."""
-    unsaid = cost(scene.player) if scene.dry and scene.player else 0
-    told = history(scene.services.story, scene.address, scene.at, room - unsaid)
-    if not unsaid or scene.player is None:
-        return told
-    return History((*told.messages, scene.player), told.since, told.tokens + unsaid)
-
-
-def _fixed(scene: TurnContext) -> tuple[str, str]:
-    """The words of preset and person: system text with the persona, and the author's note."""
-    words, voice = scene.words, scene.voice
-    parts = [scene.preset.system.strip() or words.system, voice.persona and words.persona + voice.persona]
-    return "\n\n".join(part for part in parts if part), voice.note and words.note + voice.note
-
-
-def _density(scene: TurnContext) -> int:
-    """Quarters of a token that a character takes, 1 to 4, as the story is written; before it begins, by the locale."""
-    story = scene.services.story
-    text = "".join(message.text for message in story.messages(scene.address, last=_LOOKED_AT, at=scene.at))
-    if not text.strip():
-        return _PER_TOKEN if scene.session.locale.lower().startswith(_DENSE) else 1
-    return max(1, round(token_quarters(text) / len(text)))
-
-
-def _filled(
-    scene: TurnContext, wanted: Sequence[Segment], reserved: Sequence[int], told: History, budget: int, pending: Pending
-) -> list[Filled]:
-    """Each segment in what the history leaves: its whole budget, or its part and what those before have not used."""
-    view = scene.view(told.since)
-    left = budget - told.tokens
-    part = min(1.0, left / max(1, sum(reserved)))
-    parts = [int(need * part) for need in reserved]
-    filled: list[Filled] = []
-    for place, (segment, need) in enumerate(zip(wanted, reserved, strict=True)):
-        tokens = min(need, left - sum(parts[place + 1 :]))
-        filled.append(fill(scene, ask(scene, segment, view, pending), Room(segment.budget, tokens * _PER_TOKEN)))
-        left -= estimate_tokens(filled[-1].framed.text)
-    return filled
-
-
-def _prompt(scene: TurnContext, system: str, note: str, told: History, filled: Sequence[Filled], budget: int) -> Prompt:
-    before = [one.framed.text for one in filled if one.framed.text and one.given.segment.position != "after-history"]
-    after = [one.framed.text for one in filled if one.framed.text and one.given.segment.position == "after-history"]
-    whole = "\n\n".join([system, *before])
-    last = [*after, note] if note else after
-    messages = chat(whole, told.messages, last, scene.words, go_on=scene.player is None)
-    own = SegmentReport("", "history", _of_history(scene, told, budget, filled))
+    kept = min(sum(reserved), int(max(0, budget) * _SEGMENTS_SHARE))
+    history = _history(turn, budget - kept)
+    if history.tokens > budget:
+        raise _too_long(turn, history, budget, share)
+    filled = _fill(turn, wanted, reserved, history, budget, pending)
+    messages = _messages(turn, system, note, history, filled)
+    own = SegmentReport(
+        "",
+        "history",
+        {
+            "history_from": history.since,
+            "messages": len(history.messages),
+            "tokens": history.tokens,
+            "budget": budget,
+            "context": turn.context,
+            "slot": turn.slot_name,
+            "preset": turn.preset.name,
+            "segments": [one.segment.path for one in filled],
+        },
+    )
     return Prompt(
         messages=tuple(messages),
-        history_from=told.since,
-        decided=(own, *(record for one in filled if (record := decided(one)).document.keys() - {"budget"})),
-        uses=tuple(dict.fromkeys(use for one in filled for use in uses(one))),
-        shown=frozenset(message.id for message in told.messages),
-        taint=tuple(_taint(scene, told, filled)),
+        history_from=history.since,
+        decided=(own, *(report for one in filled if (report := one.report()).document.keys() - {"budget"})),
+        uses=tuple(dict.fromkeys(use for one in filled for use in one.uses())),
+        shown=frozenset(message.id for message in history.messages),
+        taint=tuple(_taint(turn, history, filled)),
         tokens=sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages),
     )
 
 
-def _of_history(scene: TurnContext, told: History, budget: int, filled: Sequence[Filled]) -> dict[str, Any]:
-    return {
-        "history_from": told.since,
-        "messages": len(told.messages),
-        "tokens": told.tokens,
-        "budget": budget,
-        "context": scene.context,
-        "slot": scene.slot_name,
-        "preset": scene.preset.name,
-        "segments": [one.given.segment.path for one in filled],
-    }
+def _fixed(turn: TurnContext) -> tuple[str, str]:
+    """The words of preset and person: system text with the persona, and the author's note."""
+    words, given = wording(turn.session.locale), turn.narration
+    parts = [turn.preset.system.strip() or words.system, given.persona and words.persona + given.persona]
+    return _APART.join(part for part in parts if part), given.note and words.note + given.note
 
 
-def _taint(scene: TurnContext, told: History, filled: Sequence[Filled]) -> list[str]:
-    origins = {message.origin for message in told.messages} & _UNTYPED
+def _density(turn: TurnContext) -> int:
+    """Quarters of a token that a character takes, 1 to 4, as the story is written; before it begins, by the locale."""
+    messages = turn.services.story.messages(turn.address, last=_LOOKED_AT, at=turn.at)
+    text = "".join(message.text for message in messages)
+    if not text.strip():
+        return _PER_TOKEN if turn.session.locale.lower().startswith(_DENSE) else 1
+    return max(1, round(token_quarters(text) / len(text)))
+
+
+def _fill(
+    turn: TurnContext,
+    wanted: Sequence[Segment],
+    reserved: Sequence[int],
+    history: History,
+    budget: int,
+    pending: Pending,
+) -> list[FilledSegment]:
+    """Each segment in what the history leaves: its whole budget, or its part and what those before have not used."""
+    view = turn.view(history.since)
+    left = budget - history.tokens
+    part = min(1.0, left / max(1, sum(reserved)))
+    parts = [int(need * part) for need in reserved]
+    filled: list[FilledSegment] = []
+    for place, (segment, need) in enumerate(zip(wanted, reserved, strict=True)):
+        tokens = min(need, left - sum(parts[place + 1 :]))
+        filled.append(fill(turn, segment, view, pending, Room(segment.budget, tokens * _PER_TOKEN)))
+        left -= estimate_tokens(filled[-1].framed.text)
+    return filled
+
+
+def _taint(turn: TurnContext, history: History, filled: Sequence[FilledSegment]) -> list[str]:
+    origins = {message.origin for message in history.messages} & _UNTYPED_WORD.keys()
     reasons = [f"the story holds {_UNTYPED_WORD[origin]} text" for origin in sorted(origins)]
-    reasons += [f"a world file gave the {name}" for name in scene.voice.from_world]
-    return reasons + [f"the prompt shows records of {one.given.segment.path}" for one in filled if one.framed.text]
+    reasons += [f"a world file gave the {name}" for name in turn.narration.from_world]
+    return reasons + [f"the prompt shows records of {one.segment.path}" for one in filled if one.framed.text]
 
 
-def _too_long(scene: TurnContext, told: History, budget: int, share: float) -> ContextOverflow:
-    where = f"model slot {scene.slot_name}"
+def _too_long(turn: TurnContext, history: History, budget: int, share: float) -> ContextOverflow:
+    where = f"model slot {turn.slot_name}"
     if budget <= 0:
         return ContextOverflow(
-            f"what every prompt holds, instructions and tools, takes all of the {int(scene.context * share):,} "
+            f"what every prompt holds, instructions and tools, takes all of the {int(turn.context * share):,} "
             "tokens that the model's context leaves beside the reply",
             where=where,
             cure="set the slot's context to what the model has, or a smaller reply, or use a model with more",
-            slot=scene.slot_name,
+            slot=turn.slot_name,
         )
     return ContextOverflow(
-        f"the newest message takes some {told.tokens:,} tokens, and the model's context leaves {budget:,}",
+        f"the newest message takes some {history.tokens:,} tokens, and the model's context leaves {budget:,}",
         where=where,
         cure="shorten it (edit or undo), or set the slot's context to what the model has",
-        slot=scene.slot_name,
+        slot=turn.slot_name,
     )
-
-
-_FIRST_PAGE = 32
-_SHOWN = frozenset({"player", "narrator"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,21 +219,22 @@ class History:
     tokens: int
 
 
-def cost(message: Message) -> int:
-    """Tokens a message takes, as estimated; the speaker's name may be shown with it."""
-    name = f"{message.speaker}: " if message.speaker else ""
-    return estimate_tokens(name + message.text) + MESSAGE_TOKENS
+def _history(turn: TurnContext, room: int) -> History:
+    """The newest messages for which there is room; in a dry run also what the player might say."""
+    story = turn.services.story
+    unsent = turn.player if turn.dry else None
+    used = _cost(unsent) if unsent else 0
+    found = story.read(lambda tx: _newest(story, turn.address, turn.at, room - used, tx))
+    if unsent is None:
+        return found
+    return History((*found.messages, unsent), found.since, found.tokens + used)
 
 
-def history(story: Story, address: Address, at: Coordinate, room: int) -> History:
+def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -> History:
     """Player's and narrator's messages up to `at`, newest first while `room` tokens last; the newest in any case.
 
     Hidden, blank and deleted messages are not there. Reads at most twice as many as it shows.
     """
-    return story.read(lambda tx: _newest(story, address, at, room, tx))
-
-
-def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -> History:
     shown: list[Message] = []  # newest first
     used, last, count = 0, at.depth, _FIRST_PAGE
     while last >= 0:
@@ -198,7 +243,7 @@ def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -
         for message in reversed(page):
             if message.role not in _SHOWN or not message.text.strip():
                 continue
-            needed = cost(message)
+            needed = _cost(message)
             if shown and used + needed > room:
                 return History(tuple(reversed(shown)), _since(shown[-1], message), used)
             shown.append(message)
@@ -211,42 +256,53 @@ def _since(oldest: Message, left_out: Message) -> int:
     return oldest.turn + 1 if left_out.turn == oldest.turn else oldest.turn
 
 
-_APART = "\n\n"
-_LONGEST_NAME = 80  # characters
-_NO_TAGS = str.maketrans("<>", "‹›")
+def _cost(message: Message) -> int:
+    """Tokens a message takes, as estimated; the speaker's name may be shown with it."""
+    name = f"{message.speaker}: " if message.speaker else ""
+    return estimate_tokens(name + message.text) + MESSAGE_TOKENS
 
 
-def chat(
-    system: str, told: Sequence[Message], after: Sequence[str], words: Wording, *, go_on: bool
+def _messages(
+    turn: TurnContext, system: str, note: str, history: History, filled: Sequence[FilledSegment]
 ) -> list[ChatMessage]:
-    """The prompt. `after` stands before the player's last words, or with `go_on` before the request to continue."""
-    several = {role for role in ("player", "narrator") if len(_speakers(told, role)) > 1}
-    said: list[tuple[str, list[str]]] = []
-    for message in told:
-        role = "user" if message.role == "player" else "assistant"
-        name = f"{_name(message)}: " if message.role in several and _name(message) else ""
-        if not said or said[-1][0] != role:
-            said.append((role, []))
-        said[-1][1].append(name + message.text)
-    if go_on:
-        said.append(("user", [words.go_on]))
-    if said and said[0][0] == "assistant":
-        said.insert(0, ("user", [words.opening]))
-    if said:
-        texts = said[-1][1]
+    """The prompt as chat messages: neighbours of one role are joined, and a line of the user's begins.
+
+    What comes after the history stands before the player's last words, or before the request to continue.
+    """
+    before, after = [system], list[str]()
+    for one in filled:
+        if one.framed.text:
+            (after if one.segment.position == "after-history" else before).append(one.framed.text)
+    after += [note] if note else []
+    words = wording(turn.session.locale)
+    chat = _chat(history.messages)
+    if turn.player is None:
+        chat.append(("user", [words.go_on]))
+    if chat and chat[0][0] == "assistant":
+        chat.insert(0, ("user", [words.opening]))
+    if chat:
+        texts = chat[-1][1]
         # Behind what the player said before in the same breath, in front of what is to be answered.
         texts[-1:] = [*after, texts[-1]]
-    messages = [ChatMessage("user" if role == "user" else "assistant", _APART.join(texts)) for role, texts in said]
-    return [ChatMessage("system", system), *messages] if system else messages
+    messages = [ChatMessage("user" if role == "user" else "assistant", _APART.join(texts)) for role, texts in chat]
+    whole = _APART.join(before)
+    return [ChatMessage("system", whole), *messages] if whole else messages
+
+
+def _chat(history: Sequence[Message]) -> list[tuple[str, list[str]]]:
+    """Texts by role, neighbours of one role together; names stand before them where several speak in a role."""
+    speakers = {(message.role, _name(message)) for message in history if _name(message)}
+    several = {role for role in _SHOWN if sum(role == one for one, _ in speakers) > 1}
+    chat: list[tuple[str, list[str]]] = []
+    for message in history:
+        role = "user" if message.role == "player" else "assistant"
+        name = f"{_name(message)}: " if message.role in several and _name(message) else ""
+        if not chat or chat[-1][0] != role:
+            chat.append((role, []))
+        chat[-1][1].append(name + message.text)
+    return chat
 
 
 def _name(message: Message) -> str:
-    """A speaker as it stands before a text: files name speakers, and a name is no place for lines or tags.
-
-    Empty where nobody speaks, or nobody whose name can be seen.
-    """
+    """A speaker's name before a text, without lines or tags: files name speakers. Empty where nothing of it shows."""
     return cut_graphemes(clean(message.speaker).translate(_NO_TAGS), _LONGEST_NAME).strip()
-
-
-def _speakers(told: Sequence[Message], role: str) -> set[str]:
-    return {_name(message) for message in told if message.role == role} - {""}

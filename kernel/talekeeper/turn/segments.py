@@ -1,9 +1,9 @@
-"""Asks the plugins' code for the segments of a prompt, and judges what it gives."""
+"""The prompt segments of plugins: their code asked, what it gives checked, framed, and recorded for `why`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from talekeeper.errors import Cancelled, HeldAcrossCall, Skip, TalekeeperError
@@ -20,8 +20,11 @@ from talekeeper.turn.turn_context import SegmentReport, TurnContext
 LINES = 500
 """Lines of a segment that are looked at; a budget holds a tenth of them."""
 
+_CANDIDATES = 60  # of a recall that are kept for `why`, those used first: some 6 KB a turn
 _POSITIONS = ("system", "before-history", "after-history")
 _AUTHORITIES = frozenset({"stated", "story", "inferred"})
+_NOTHING = Recalled(())
+_UNFRAMED = Framed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,60 +44,112 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a segment gave: lines that may be shown, the namespace each stands for, and what was turned away.
+class FilledSegment:
+    """What a segment gave: lines that may be shown, the namespace each stands for, and the text made of them.
 
     `refused` are lines that this session may not be shown, each with why; `fault` is why there is nothing.
     """
 
     segment: Segment
-    recalled: Recalled
+    recalled: Recalled = _NOTHING
     sources: tuple[Namespace | None, ...] = ()
     refused: tuple[tuple[Line, str], ...] = ()
     fault: str = ""
+    framed: Framed = _UNFRAMED
+
+    def uses(self) -> list[tuple[str, str, str]]:
+        """The records shown, as plugin, namespace and key."""
+        return [
+            (source.plugin, source.name, self.recalled.lines[place].id)
+            for place in self.framed.shown
+            if (source := self.sources[place]) is not None
+        ]
+
+    def report(self) -> SegmentReport:
+        """The record of the recall: never a text, so that what is forgotten later is not kept here."""
+        lines = self.recalled.lines
+        fates = {
+            (line.source, line.id): "" if place in self.framed.shown else "over budget"
+            for place, line in enumerate(lines)
+            if line.id
+        }
+        fates |= {(line.source, line.id): why for line, why in self.refused if line.id}
+        considered = [_candidate(each, fates.pop((each.source, each.id), "")) for each in self.recalled.considered]
+        considered += [_candidate(Considered(key, source), why) for (source, key), why in fates.items()]
+        kept = sorted(considered, key=lambda one: not one["used"])[:_CANDIDATES]
+        document: dict[str, Any] = {
+            "query": self.recalled.query,
+            "budget": self.segment.budget,
+            "characters": len(self.framed.text),
+            "lines": len(lines),
+            "shown": len(self.framed.shown),
+            "cut": [lines[place].id or f"turn {lines[place].turn}" for place in self.framed.cut],
+            "considered": kept,
+            "more": len(considered) - len(kept),
+            "fault": self.fault,
+        }
+        said = {name: value for name, value in document.items() if value}
+        return SegmentReport(self.segment.plugin.id, self.segment.id, said, self.framed.text)
 
 
-def segments(scene: TurnContext) -> list[Segment]:
-    """Those of the plugins that work, in the order they stand in the prompt."""
+def segments(turn: TurnContext) -> list[Segment]:
+    """The segments of the plugins that work, in the order they have in the prompt."""
     found = [
         Segment(plugin, str(one["id"]), str(one["position"]), int(one["order"]), int(one["budget"]))
-        for plugin in scene.roster.working
+        for plugin in turn.roster.working
         for one in plugin.declared.contributes.get("prompt", ())
     ]
     return sorted(found, key=lambda one: (_POSITIONS.index(one.position), one.order, one.path))
 
 
-def ask(scene: TurnContext, segment: Segment, view: TurnView, pending: Pending) -> Given:
+def fill(turn: TurnContext, segment: Segment, view: TurnView, pending: Pending, room: Room) -> FilledSegment:
+    """Asks the plugin and frames as much of what it gives as has room."""
+    asked = _ask(turn, segment, view, pending)
+    filled = replace(asked, framed=framed(segment.path, asked.recalled.lines, room))
+    turn.report(
+        "memory.recall",
+        segment=segment.path,
+        lines=len(filled.recalled.lines),
+        shown=len(filled.framed.shown),
+        characters=len(filled.framed.text),
+        fault=filled.fault,
+        body=filled.framed.text,
+    )
+    return filled
+
+
+def _ask(turn: TurnContext, segment: Segment, view: TurnView, pending: Pending) -> FilledSegment:
     """Calls the plugin; whatever goes wrong there leaves the segment empty, with the reason."""
-    scene.check()
+    turn.check()
     try:
-        bound = scene.bound(segment.plugin, InTurn(view, pending, "segment"))
+        bound = turn.bound(segment.plugin, InTurn(view, pending, "segment"))
         recalled = call_plugin(bound, "prompt", segment.id, view, check=_recalled)
-        return _allowed(scene, segment, recalled, bound)
+        return _allowed(turn, segment, recalled, bound)
     except HeldAcrossCall:
         raise
     except Cancelled:
-        scene.check()
+        turn.check()
         raise
     except Skip as reason:
-        return Given(segment, Recalled(()), fault=f"skipped: {reason}")
+        return FilledSegment(segment, fault=f"skipped: {reason}")
     except TalekeeperError as fault:
-        scene.tell("turn.segment.failed", segment=segment.path, reason=str(fault))
-        return Given(segment, Recalled(()), fault=str(fault))
+        turn.report("turn.segment.failed", segment=segment.path, reason=str(fault))
+        return FilledSegment(segment, fault=str(fault))
 
 
-def _allowed(scene: TurnContext, segment: Segment, recalled: Recalled, bound: Bound) -> Given:
+def _allowed(turn: TurnContext, segment: Segment, recalled: Recalled, bound: Bound) -> FilledSegment:
     """Takes out lines of records that only the owner may see, where the session is not the owner's."""
-    sources = [_source(bound, line) for line in recalled.lines]
+    lines = recalled.lines
+    sources = [_source(bound, line) for line in lines]
     hidden = [bool(source and source.search and source.search.visibility == "owner") for source in sources]
-    if not any(hidden) or scene.services.story.read(lambda tx: is_owner(tx, scene.address)):
-        return Given(segment, recalled, tuple(sources))
+    if not any(hidden) or turn.services.story.read(lambda tx: is_owner(tx, turn.address)):
+        return FilledSegment(segment, recalled, tuple(sources))
     kept = [place for place, is_hidden in enumerate(hidden) if not is_hidden]
-    return Given(
+    return FilledSegment(
         segment,
-        Recalled(tuple(recalled.lines[place] for place in kept), recalled.considered, recalled.query),
+        Recalled(tuple(lines[place] for place in kept), recalled.considered, recalled.query),
         tuple(sources[place] for place in kept),
-        tuple((line, "not the owner") for line, is_hidden in zip(recalled.lines, hidden, strict=True) if is_hidden),
+        tuple((line, "not the owner") for line, is_hidden in zip(lines, hidden, strict=True) if is_hidden),
     )
 
 
@@ -106,6 +161,13 @@ def _source(bound: Bound, line: Line) -> Namespace | None:
         return bound.readable(line.source)
     except TalekeeperError:
         return None
+
+
+def _candidate(one: Considered, fate: str) -> dict[str, Any]:
+    said = {"id": one.id, "source": one.source, "scores": dict(one.scores), "repeats": one.repeats}
+    said |= {"because": one.because}
+    reason = one.reason or fate
+    return {"used": not reason, "reason": reason, **{name: value for name, value in said.items() if value}}
 
 
 def _recalled(value: Any) -> Recalled:
@@ -150,78 +212,3 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"text is wanted, not {type(value).__name__}")
     return check_text(str(value), "text")
-
-
-_CANDIDATES = 60  # of a recall that are kept for `why`, those used first: some 6 KB a turn
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A segment as asked and framed."""
-
-    given: Given
-    framed: Framed
-
-
-def fill(scene: TurnContext, given: Given, room: Room) -> Filled:
-    """Frames what a segment gave, as much as has room."""
-    done = framed(given.segment.path, given.recalled.lines, room)
-    scene.tell(
-        "memory.recall",
-        segment=given.segment.path,
-        lines=len(given.recalled.lines),
-        shown=len(done.shown),
-        characters=len(done.text),
-        fault=given.fault,
-        body=done.text,
-    )
-    return Filled(given, done)
-
-
-def uses(one: Filled) -> list[tuple[str, str, str]]:
-    """The records shown, as plugin, namespace and key."""
-    sources, lines = one.given.sources, one.given.recalled.lines
-    return [
-        (source.plugin, source.name, lines[place].id)
-        for place in one.framed.shown
-        if (source := sources[place]) is not None
-    ]
-
-
-def decided(one: Filled) -> SegmentReport:
-    """The record of a recall: never a text, so that what is forgotten later is not kept here."""
-    given, lines = one.given, one.given.recalled.lines
-    fates = {
-        (line.source, line.id): "" if place in one.framed.shown else "over budget"
-        for place, line in enumerate(lines)
-        if line.id
-    }
-    fates |= {(line.source, line.id): why for line, why in given.refused if line.id}
-    considered = [_candidate(each, fates.pop((each.source, each.id), "")) for each in given.recalled.considered]
-    considered += [_candidate(Considered(key, source), why) for (source, key), why in fates.items()]
-    kept = sorted(considered, key=lambda one: not one["used"])[:_CANDIDATES]
-    document: dict[str, Any] = {
-        "query": given.recalled.query,
-        "budget": given.segment.budget,
-        "characters": len(one.framed.text),
-        "lines": len(lines),
-        "shown": len(one.framed.shown),
-        "cut": [_name(lines[place]) for place in one.framed.cut],
-        "considered": kept,
-        "more": len(considered) - len(kept),
-        "fault": given.fault,
-    }
-    return SegmentReport(
-        given.segment.plugin.id, given.segment.id, {k: v for k, v in document.items() if v}, one.framed.text
-    )
-
-
-def _candidate(one: Considered, fate: str) -> dict[str, Any]:
-    said = {"id": one.id, "source": one.source, "scores": dict(one.scores), "repeats": one.repeats}
-    said |= {"because": one.because}
-    reason = one.reason or fate
-    return {"used": not reason, "reason": reason, **{name: value for name, value in said.items() if value}}
-
-
-def _name(line: Line) -> str:
-    return line.id or f"turn {line.turn}"

@@ -1,4 +1,4 @@
-"""What every step of one turn works with."""
+"""What the steps of one turn work with, and what a turn gives back."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from talekeeper.plugin_types import TurnView
 from talekeeper.plugins import Plugin, Roster
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Decision, Job, Message, Session, Story
-from talekeeper.trace import Trace
-from talekeeper.turn import limits
 from talekeeper.turn.presets import NarrationSettings, Preset
-from talekeeper.turn.wording import Wording, wording
+
+_CONTEXT, _REPLY = 8192, 1024  # tokens that a dry run reckons with where no model is configured: a slot's own defaults
 
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
     """One turn. `at` is where it reads and is answered from; `player` is None in one that continues by itself.
 
-    Only a `dry` one, which asks no model, may have no slot.
+    `before` are messages the player sent in this turn before `player`, unanswered. A `retry` is another take of the
+    newest turn. Only a `dry` turn, which asks no model, may have no slot.
     """
 
     services: Services
@@ -32,10 +32,11 @@ class TurnContext:
     at: Coordinate
     number: int
     player: Message | None
+    before: tuple[Message, ...]
+    retry: bool
     preset: Preset
-    voice: NarrationSettings
+    narration: NarrationSettings
     slot: Slot | None
-    trace: Trace | None
     cancel: Cancel | None = None
     dry: bool = False
 
@@ -45,25 +46,20 @@ class TurnContext:
         return self.session.address
 
     @property
-    def words(self) -> Wording:
-        """The kernel's own words, in the session's language."""
-        return wording(self.session.locale)
+    def asked(self) -> tuple[Message, ...]:
+        """The player's messages that this turn answers."""
+        return self.before if self.player is None else (*self.before, self.player)
 
     @property
     def context(self) -> int:
         """Tokens a prompt may have: the slot's context less the reply."""
-        whole, reply = (self.slot.context, self.slot.reply) if self.slot else (limits.CONTEXT, limits.REPLY)
+        whole, reply = (self.slot.context, self.slot.reply) if self.slot else (_CONTEXT, _REPLY)
         return max(0, whole - (self.preset.reply or reply))
 
     @property
     def slot_name(self) -> str:
-        """The slot's name."""
-        return self.slot.name if self.slot else self.voice.slot or self.preset.slot
-
-    @property
-    def model_name(self) -> str:
-        """What the slot calls its model; empty where the endpoint chooses."""
-        return self.slot.model if self.slot else ""
+        """The session's slot, else the preset's."""
+        return self.slot.name if self.slot else self.narration.slot or self.preset.slot
 
     def view(self, history_from: int) -> TurnView:
         """The turn as plugins see it."""
@@ -80,13 +76,9 @@ class TurnContext:
         if self.cancel is not None and self.cancel.is_set():
             raise Cancelled("the turn was cancelled", where=self.session.id)
 
-    def tell(self, kind: str, body: object = None, **facts: object) -> None:
+    def report(self, event: str, body: object = None, **facts: object) -> None:
         """Reports an event of this turn."""
-        if self.trace is not None:
-            session = self.session
-            self.trace.event(
-                kind, workspace=session.workspace, session=session.id, turn=self.number, body=body, **facts
-            )
+        self.services.report(event, self.address, turn=self.number, body=body, **facts)
 
 
 @dataclass(frozen=True, slots=True)
