@@ -49,8 +49,8 @@ def _fill(folder: Path, sessions: int, messages: int) -> None:
     with Home.open(folder) as home:
         for number in range(sessions):
             some = list(islice(passages, messages))
-            home.story.create_session(_WORKSPACE, session_id=_name(number))
-            home.story.append(Address(_WORKSPACE, _name(number)), list(_drafts(some)))
+            home.story.sessions.create(_WORKSPACE, session_id=_name(number))
+            home.story.messages.append(Address(_WORKSPACE, _name(number)), list(_drafts(some)))
 
 
 def _drafts(passages: Sequence[Passage]) -> Iterator[Draft]:

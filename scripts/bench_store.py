@@ -53,7 +53,7 @@ def turn(story: Story, address: Address) -> None:
     """What the commit of a turn writes."""
 
     def write(tx: Tx) -> None:
-        messages = story.append(address, [Draft("player", ASK), Draft("narrator", ANSWER)], tx=tx)
+        messages = story.messages.append(address, [Draft("player", ASK), Draft("narrator", ANSWER)], tx=tx)
         last = messages[-1].coordinate
         story.jobs.enqueue(address, "memory", "extract", last, start=last.depth - 1, tx=tx)
 
@@ -97,7 +97,7 @@ def milliseconds(times: list[float]) -> dict[str, float]:
 def measure_turns(folder: Path, turns: int, synchronous: Synchronous) -> dict[str, Any]:
     """Figure 1."""
     db, story = open_story(folder / f"turns-{synchronous}.sqlite", synchronous)
-    address = story.create_session("w", session_id="s").address
+    address = story.sessions.create("w", session_id="s").address
     bare = sqlite3.connect(folder / f"bare-{synchronous}.sqlite", isolation_level=None)
     for statement in ("PRAGMA journal_mode = WAL", f"PRAGMA synchronous = {synchronous}", "PRAGMA secure_delete = ON"):
         bare.execute(statement)
@@ -125,11 +125,11 @@ def measure_turns(folder: Path, turns: int, synchronous: Synchronous) -> dict[st
 def measure_reading(folder: Path) -> dict[str, Any]:
     """Figure 2."""
     db, story = open_story(folder / "reading.sqlite", "OFF")
-    plain, retried = (story.create_session("w", session_id=name).address for name in ("plain", "retried"))
+    plain, retried = (story.sessions.create("w", session_id=name).address for name in ("plain", "retried"))
     for address in (plain, retried):
         for _ in range(0, RETRIED_TURNS, 100):
             story.write(partial(_hundred_turns, story, address, retried=address == retried), name="turns")
-    reads = [partial(story.messages, address, last=50) for address in (plain, retried)]
+    reads = [partial(story.messages.read, address, last=50) for address in (plain, retried)]
     in_turn(20, *reads)
     once, twice = in_turn(300, *reads)
     db.close()
@@ -139,23 +139,23 @@ def measure_reading(folder: Path) -> dict[str, Any]:
 
 def _hundred_turns(story: Story, address: Address, tx: Tx, *, retried: bool) -> None:
     for _ in range(100):
-        story.append(address, [Draft("player", ASK), Draft("narrator", ANSWER)], tx=tx)
+        story.messages.append(address, [Draft("player", ASK), Draft("narrator", ANSWER)], tx=tx)
         if retried:
-            story.retry(address, tx=tx)
-            story.append(address, [Draft("narrator", ANSWER)], tx=tx)
+            story.tree.retry(address, tx=tx)
+            story.messages.append(address, [Draft("narrator", ANSWER)], tx=tx)
 
 
 def measure_processes(folder: Path) -> dict[str, Any]:
     """Figure 3."""
     path = folder / "shared.sqlite"
     db, story = open_story(path)
-    addresses = [story.create_session("w", session_id=f"s{number}").address for number in range(PROCESSES)]
+    addresses = [story.sessions.create("w", session_id=f"s{number}").address for number in range(PROCESSES)]
     children = [_start(path, address.session) for address in addresses]
-    while not any(story.session(address).messages for address in addresses):
+    while not any(story.sessions.get(address).messages for address in addresses):
         time.sleep(0.01)  # the neighbour comes while they are at it
     db.write(lambda _: time.sleep(HOLD), name="a slow neighbour")
     results = [child.communicate() for child in children]
-    kept = sum(story.session(address).messages for address in addresses)
+    kept = sum(story.sessions.get(address).messages for address in addresses)
     db.close()
     times = [float(value) for output, _ in results for value in output.split()]
     complaints = "".join(errors for _, errors in results)

@@ -45,22 +45,22 @@ def answer(_: Recorded) -> Step:
 
 def fill(home: Home, name: str, messages: int, plugins: tuple[str, ...]) -> Address:
     """A session with so many messages, in turns of two."""
-    address = home.story.create_session(WORKSPACE, session_id=name, plugins=plugins).address
+    address = home.story.sessions.create(WORKSPACE, session_id=name, plugins=plugins).address
     roles = ("player", "narrator")
     drafts = [
         Draft("player" if number % 2 == 0 else "narrator", f"{sentence(number)} {roles[number % 2]}", origin="typed")
         for number in range(messages)
     ]
     for start in range(0, messages, 500):
-        home.story.append(address, drafts[start : start + 500])
+        home.story.messages.append(address, drafts[start : start + 500])
     home.host.ready(address)
-    home.story.maintain()
+    home.story.index.maintain()
     return address
 
 
 def facts(home: Home, address: Address, count: int) -> None:
     """Records of every bundled plugin's namespace of that name that takes a text alone."""
-    for plugin in home.host.roster(session=home.story.session(address)).working:
+    for plugin in home.host.roster(session=home.story.sessions.get(address)).working:
         for namespace in plugin.declared.data:
             if namespace.name == "facts" and set(namespace.schema.get("required", ())) <= {"text", "fact"}:
                 key = next(iter(namespace.schema["required"]))

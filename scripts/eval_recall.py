@@ -177,7 +177,7 @@ def context(host: Host, name: str) -> CallContext:
     """What the segment is called with in a turn of that story."""
     # A segment without its turn is nothing that the kit offers.
     services = host._services  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as said above
-    session = services.story.session(Address("test", host.session(name).id))
+    session = services.story.sessions.get(Address("test", host.session(name).id))
     plugin = services.host.roster(session=session).by_id["memory"]
     return CallContext(Bound(services, plugin, session, Lifetime(plugin.id)))
 

@@ -103,7 +103,7 @@ class Verifier:
         chosen = plugins if named is None else tuple(name for name in named.split(",") if name)
         for plugin in chosen:
             home.host.enable(plugin)
-        session = home.story.create_session(WORKSPACE, session_id=run, locale=locale, plugins=chosen)
+        session = home.story.sessions.create(WORKSPACE, session_id=run, locale=locale, plugins=chosen)
         home.host.ready(session.address)
         recording = Recording(home.models)
         play = Play(home, session.address, recording, locale, self.teller, self.artefacts.log)

@@ -147,7 +147,7 @@ def start(services: Services) -> Callable[..., Session]:
 
     def make(name: str = "s", workspace: str = "w", **more: Any) -> Session:
         plugins = more.pop("plugins", services.host.enabled(workspace))
-        return services.story.create_session(workspace, session_id=name, plugins=plugins, **more)
+        return services.story.sessions.create(workspace, session_id=name, plugins=plugins, **more)
 
     return make
 
@@ -161,7 +161,7 @@ def tell(services: Services) -> Tell:
         for line in lines:
             speaker, _, text = line.partition(": ")
             drafts.append(Draft("player" if speaker == "you" else "narrator", text, speaker=speaker))
-        return [message.id for message in services.story.append(Address(workspace, session), drafts)]
+        return [message.id for message in services.story.messages.append(Address(workspace, session), drafts)]
 
     return append
 
@@ -183,7 +183,7 @@ def do(services: Services, plug: Plug, start: Start) -> Do:
         code += textwrap.indent(textwrap.dedent(body), "    ") + REGISTER
         more = COMMAND + textwrap.dedent(options.pop("more", ""))
         plug("lore", code, more=more, files={"do.schema.json": '{"type": "object"}'}, **options)
-        if not services.story.workspaces():
+        if not services.story.workspaces.all():
             start(preset="noir", title="A night", locale="zh")
         try:
             return run_command(services, Address("w", "s"), "lore/do", arguments or {})

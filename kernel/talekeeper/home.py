@@ -217,13 +217,13 @@ class Home:
 
     def delete_session(self, address: Address) -> None:
         """Deletes a session and its events for good; see `story.Story.delete_session`."""
-        self.story.delete_session(address)
+        self.story.sessions.delete(address)
         self._forget_events(address)
 
     def delete_workspace(self, workspace: str) -> None:
         """Deletes a workspace with its sessions and their events for good."""
-        sessions = self.story.sessions(workspace)
-        self.story.delete_workspace(workspace)
+        sessions = self.story.sessions.all(workspace)
+        self.story.workspaces.delete(workspace)
         self._forget_events(*(session.address for session in sessions))
 
     def _forget_events(self, *addresses: Address) -> None:

@@ -22,17 +22,17 @@ def branch(play: Play, asked: list[ModelCall]) -> Iterator[Verdict]:
 
 def _undo_and_redo(play: Play) -> Verdict:
     story, before, shown = play.home.story, play.lineage(), play.would_show()
-    story.undo(play.address)
+    story.tree.undo(play.address)
     shorter = play.lineage()
-    story.redo(play.address)
+    story.tree.redo(play.address)
     good = before[: len(shorter)] == shorter != before and (play.lineage(), play.would_show()) == (before, shown)
     return judged("branching/undo-redo", good, "the story and what is recalled came back", "something is different")
 
 
 def _retry(play: Play, asked: list[ModelCall]) -> Verdict:
-    story, lost = play.home.story, play.home.story.messages(play.address, last=1)[0]
+    story, lost = play.home.story, play.home.story.messages.read(play.address, last=1)[0]
     taken = play.retry()
-    takes = story.takes(play.address)
+    takes = story.tree.takes(play.address)
     told = taken.result.narration if taken.result else None
     after = len(asked)
     next_one = play.turn()
@@ -47,11 +47,11 @@ def _retry(play: Play, asked: list[ModelCall]) -> Verdict:
 
 def _fork(play: Play, asked: list[ModelCall]) -> Iterator[Verdict]:
     story, before, shown = play.home.story, play.lineage(), play.would_show()
-    head = play.home.story.session(play.address).head
-    messages = story.messages(play.address)
+    head = play.home.story.sessions.get(play.address).head
+    messages = story.messages.read(play.address)
     start = next(message for message in reversed(messages) if message.turn == 2)  # noqa: PLR2004 - early enough to leave something behind
     left = [message.text for message in messages if message.turn > 2 and message.role == "narrator"]  # noqa: PLR2004 - as above
-    story.fork(play.address, start.coordinate, name="aside")
+    story.tree.fork(play.address, start.coordinate, name="aside")
     after = len(asked)
     turns = [play.turn(), play.turn()]
     seen = _prompts(asked[after:])
@@ -59,7 +59,7 @@ def _fork(play: Play, asked: list[ModelCall]) -> Iterator[Verdict]:
     good = all(turn.result for turn in turns) and not leaked
     bad = f"{len(leaked)} texts of the other branch were shown" if leaked else turns[0].fault or turns[1].fault
     yield judged("branching/fork", good, "nothing of the branch left is in a prompt", bad)
-    story.go(play.address, head)
+    story.tree.go(play.address, head)
     same = (play.lineage(), play.would_show()) == (before, shown)
     yield judged("branching/return", same, "the story and what is recalled came back", "something is different")
 

@@ -77,7 +77,7 @@ class Play:
 
     def lineage(self) -> list[str]:
         """Ids of the messages from the beginning to the head."""
-        return [message.id for message in self.home.story.messages(self.address)]
+        return [message.id for message in self.home.story.messages.read(self.address)]
 
     def would_show(self) -> list[str]:
         """What a next turn would show its narrator, by a dry run."""

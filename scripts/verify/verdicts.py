@@ -76,7 +76,7 @@ def of_budget(run: str, asked: Iterable[ModelCall], limit: int, context: int) ->
 
 def of_store(run: str, play: Play) -> Verdict:
     """The index says what the rows say."""
-    faults = play.home.story.check_index(play.address)
+    faults = play.home.story.index.check(play.address)
     return judged(f"{run}/store", not faults, "rows and index agree", f"{len(faults)} faults, the first {faults[:1]}")
 
 

@@ -101,11 +101,11 @@ def test_what_can_still_be_read_of_a_database_that_cannot_be_used_is_counted(tol
 def long_told(told: Run, home: Path) -> Run:
     """Two sessions, the longer one with a segment."""
     with Home.open(home) as opened:
-        opened.story.append(
+        opened.story.messages.append(
             Address("default", "harbour"), [Draft("narrator", f"wave {number}") for number in range(300)]
         )
-        opened.story.create_session("default", session_id="quiet")
-        opened.story.append(Address("default", "quiet"), [Draft("narrator", "a quiet wave")])
+        opened.story.sessions.create("default", session_id="quiet")
+        opened.story.messages.append(Address("default", "quiet"), [Draft("narrator", "a quiet wave")])
     return told
 
 

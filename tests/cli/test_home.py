@@ -30,7 +30,7 @@ def test_without_a_name_the_home_is_where_the_system_keeps_data(monkeypatch: pyt
 
 def test_a_new_home_is_its_owners_alone(tmp_path: Path) -> None:
     with Home.open(tmp_path / "home") as home:
-        home.story.create_workspace("default")
+        home.story.workspaces.create("default")
 
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "home").iterdir() if file.is_file()}
@@ -72,14 +72,14 @@ def test_a_home_that_must_be_there_is_not_made(tmp_path: Path) -> None:
 
 def test_leaving_a_home_brings_its_index_in_order_and_closes_it(tmp_path: Path) -> None:
     with Home.open(tmp_path) as home:
-        session = home.story.create_session("default", session_id="s")
-        home.story.append(session.address, [Draft("player", f"line {number}") for number in range(300)])
+        session = home.story.sessions.create("default", session_id="s")
+        home.story.messages.append(session.address, [Draft("player", f"line {number}") for number in range(300)])
 
     with pytest.raises(StoreError, match="closed"):
-        home.story.workspaces()
+        home.story.workspaces.all()
     with Home.open(tmp_path) as again:
         assert again.story.read(_unsettled) < 300
-        assert again.story.check_index() == []
+        assert again.story.index.check() == []
 
 
 def _unsettled(tx: Tx) -> int:
@@ -103,9 +103,9 @@ def test_no_plugins_is_decided_before_any_is_looked_at(tmp_path: Path) -> None:
     (folder / "plugin.toml").write_text("not a manifest")
 
     with Home.open(tmp_path / "home", no_plugins="") as home:
-        session = home.story.create_session("default", session_id="s")
+        session = home.story.sessions.create("default", session_id="s")
         assert home.host.roster(session=session).working == ()
-        assert home.story.messages(Address("default", "s")) == []
+        assert home.story.messages.read(Address("default", "s")) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes are POSIX")

@@ -98,7 +98,7 @@ def told(home: Path) -> TellTurns:
     def tell(*texts: str) -> None:
         with Home.open(home, no_plugins="") as opened:
             for text in texts:
-                opened.story.append(HARBOUR, [Draft("player", text), Draft("narrator", "So it was.")])
+                opened.story.messages.append(HARBOUR, [Draft("player", text), Draft("narrator", "So it was.")])
 
     return tell
 
@@ -166,7 +166,7 @@ def test_a_job_that_failed_is_told_and_retried(jobs: Run, told: TellTurns) -> No
 
 def test_turns_that_were_given_no_job_are_not_all_done(jobs: Run) -> None:
     with Home.open(Path(os.environ["TALEKEEPER_HOME"]), tracing=False) as home:
-        home.story.append(HARBOUR, [Draft("player", "I wait."), Draft("narrator", "Rain.")])
+        home.story.messages.append(HARBOUR, [Draft("player", "I wait."), Draft("narrator", "Rain.")])
 
     before, state = jobs("status").out, jobs("status", "--json").json["jobs"]
     jobs("jobs", "run", "harbour")
@@ -245,9 +245,9 @@ def test_a_turn_undone_before_its_jobs_began_has_them_done_when_play_returns_to_
 ) -> None:
     told("I wait.")
     with Home.open(home, no_plugins="") as opened:
-        end = opened.story.messages(HARBOUR)[-1].coordinate
+        end = opened.story.messages.read(HARBOUR)[-1].coordinate
         opened.story.jobs.enqueue(HARBOUR, "diary", "write", end, start=0)
-        opened.story.undo(HARBOUR)
+        opened.story.tree.undo(HARBOUR)
     monkeypatch.setattr("sys.stdin", io.StringIO("/redo\n"))
 
     jobs("play", "-s", "harbour", "--no-model")
@@ -303,7 +303,7 @@ def test_work_of_another_branch_says_that_it_waits(jobs: Run, told: TellTurns, h
     told("A storm.")
     jobs("jobs", "run", "harbour")
     with Home.open(home, no_plugins="") as opened:
-        opened.story.undo(HARBOUR)
+        opened.story.tree.undo(HARBOUR)
 
     (job,) = jobs("jobs", "list", "harbour", "--json").json["jobs"]
 
@@ -316,7 +316,7 @@ def test_work_of_another_branch_says_that_it_waits(jobs: Run, told: TellTurns, h
 def test_a_job_whose_process_ended_says_so(jobs: Run, told: TellTurns, home: Path) -> None:
     told("I wait.")
     with Home.open(home, no_plugins="") as opened:
-        end = opened.story.messages(HARBOUR)[-1].coordinate
+        end = opened.story.messages.read(HARBOUR)[-1].coordinate
         opened.story.jobs.enqueue(HARBOUR, "diary", "write", end, start=0)
         with opened.leases.hold("default", "jobs:harbour") as lease:
             opened.story.jobs.claim(HARBOUR, lease)

@@ -50,11 +50,11 @@ def test_forgotten_words_left_by_a_process_that_died_are_told_and_wiped_out(
 ) -> None:
     address = Address("default", "harbour")
     with Home.open(home) as opened:
-        opened.story.append(address, [Draft("narrator", f"wave {number}") for number in range(300)])
+        opened.story.messages.append(address, [Draft("narrator", f"wave {number}") for number in range(300)])
     killed = Home.open(home)
-    message = killed.story.messages(address)[2]
-    killed.story.delete(address, message.id)
-    killed.story.purge(address, [message.id])
+    message = killed.story.messages.read(address)[2]
+    killed.story.messages.delete(address, message.id)
+    killed.story.messages.purge(address, [message.id])
     killed.db.close()
 
     first = told("doctor", "--index", "--json", *remedy)

@@ -359,7 +359,7 @@ def test_a_preset_that_is_not_there_changes_nothing(play: Play, home: Path) -> N
     assert outcome.code == 1
     assert "there is no preset 'noir'" in outcome.err
     with Home.open(home) as opened:
-        assert opened.story.sessions("default")[0].preset == ""
+        assert opened.story.sessions.all("default")[0].preset == ""
 
 
 def test_a_preset_speaks_in_the_prompt(play: Play, home: Path) -> None:

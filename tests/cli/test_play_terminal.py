@@ -192,7 +192,7 @@ def test_what_is_pasted_is_one_message_and_said_to_be_pasted(terminal: Open, tmp
 
         assert at.ends() == 0
     with Home.open(tmp_path / "home") as home:
-        messages = home.story.messages(Address("default", "story"))
+        messages = home.story.messages.read(Address("default", "story"))
         said = [(message.origin, message.text) for message in messages if message.role == "player"]
     assert said == [("pasted", "Dear Ines,\nthe sea is out."), ("typed", "I read it.")]
 
@@ -217,5 +217,5 @@ def test_a_process_killed_in_a_turn_leaves_the_message_to_be_sent_again(terminal
 
         assert again.ends() == 0
     with Home.open(tmp_path / "home") as home:
-        texts = [message.text for message in home.story.messages(Address("default", "story"))]
+        texts = [message.text for message in home.story.messages.read(Address("default", "story"))]
     assert texts == ["I knock.", "The door opens."]

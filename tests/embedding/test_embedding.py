@@ -34,8 +34,8 @@ def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Sc
         (folder / "talekeeper.toml").write_text(f"[models.embedding]\n{slot}\n", encoding="utf-8")
         home = Home.open(folder, tracing=False)
         opened.append(home)
-        home.story.create_session(STORY.workspace, session_id=STORY.session)
-        home.story.append(STORY, [Draft("narrator", text) for text in TEXTS])
+        home.story.sessions.create(STORY.workspace, session_id=STORY.session)
+        home.story.messages.append(STORY, [Draft("narrator", text) for text in TEXTS])
         return home
 
     yield open_at
@@ -80,8 +80,8 @@ def test_a_mistake_in_the_configuration_is_told_beside_an_answer_by_words(tmp_pa
     (folder / "talekeeper.toml").write_text("[models.embedding]\nprovider = 7\n", encoding="utf-8")
 
     with Home.open(folder, tracing=False) as home:
-        home.story.create_session(STORY.workspace, session_id=STORY.session)
-        home.story.append(STORY, [Draft("narrator", TEXTS[0])])
+        home.story.sessions.create(STORY.workspace, session_id=STORY.session)
+        home.story.messages.append(STORY, [Draft("narrator", TEXTS[0])])
         answer = ask(home, "lamp")
 
     assert answer["results"][0]["text"] == TEXTS[0]
@@ -111,8 +111,8 @@ time.sleep(60)
 @pytest.mark.parametrize("batches", [1, 150])
 def test_a_process_killed_while_it_embeds_leaves_what_it_had_done(tmp_path: Path, batches: int) -> None:
     with Home.open(tmp_path / "home", tracing=False) as home:
-        home.story.create_session(STORY.workspace, session_id=STORY.session)
-        home.story.append(STORY, [Draft("narrator", f"passage {number}") for number in range(200)])
+        home.story.sessions.create(STORY.workspace, session_id=STORY.session)
+        home.story.messages.append(STORY, [Draft("narrator", f"passage {number}") for number in range(200)])
 
     worker = subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path / "home")], stdout=subprocess.PIPE, text=True)
     assert worker.stdout is not None

@@ -43,8 +43,8 @@ def open_home(tmp_path: Path, server: ScriptedServer) -> Iterator[Open]:
         opened.append(home)
         assert home.models.slots  # read before the next one is written
         if is_new:
-            home.story.create_session(STORY.workspace, session_id=STORY.session)
-            home.story.append(STORY, [Draft("narrator", text) for text in TEXTS])
+            home.story.sessions.create(STORY.workspace, session_id=STORY.session)
+            home.story.messages.append(STORY, [Draft("narrator", text) for text in TEXTS])
         return home
 
     yield open_home

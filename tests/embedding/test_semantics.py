@@ -48,7 +48,7 @@ def encoder() -> Encoder:
 def home(tmp_path: Path, encoder: Encoder) -> Iterator[Home]:
     with Home.open(tmp_path / "home", tracing=False) as home:
         register(home, encoder)
-        home.story.create_session(STORY.workspace, session_id=STORY.session)
+        home.story.sessions.create(STORY.workspace, session_id=STORY.session)
         yield home
 
 
@@ -59,7 +59,7 @@ def register(home: Home, encoder: Encoder, version: str = "1") -> None:
 
 def tell(home: Home, *texts: str) -> list[str]:
     drafts = [Draft("narrator", text, speaker="Mira") for text in texts]
-    return [message.id for message in home.story.append(STORY, drafts)]
+    return [message.id for message in home.story.messages.append(STORY, drafts)]
 
 
 def ask(home: Home, query: str, **more: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def test_what_is_edited_is_found_by_what_it_means_now(home: Home) -> None:
     first, *_ = tell(home, *TEXTS)
     home.semantics.embed(STORY)
 
-    home.story.edit(STORY, first, "A vessel from the south.")
+    home.story.messages.edit(STORY, first, "A vessel from the south.")
     between = found(home, "Any boat?")
     home.semantics.embed(STORY)
 
@@ -199,11 +199,11 @@ def test_a_deleted_session_leaves_no_vector(home: Home) -> None:
 
 
 def test_what_another_branch_tells_is_not_found(home: Home) -> None:
-    home.story.append(STORY, [Draft("player", "Who comes?"), Draft("narrator", "The physician came.")])
+    home.story.messages.append(STORY, [Draft("player", "Who comes?"), Draft("narrator", "The physician came.")])
     home.semantics.embed(STORY)
 
-    home.story.undo(STORY)
-    home.story.append(
+    home.story.tree.undo(STORY)
+    home.story.messages.append(
         STORY, [Draft("player", "I wait."), Draft("narrator", "We ate."), Draft("narrator", "It rained.")]
     )
     home.semantics.embed(STORY)
@@ -233,7 +233,7 @@ def test_an_index_made_anew_keeps_the_vectors_of_its_passages(home: Home, encode
     before = ask(home, "Which doctor?", explain=True)
     asked = list(encoder.asked)
 
-    home.story.rebuild_index()
+    home.story.index.rebuild()
 
     assert home.semantics.standing().embedded == len(TEXTS)
     assert home.semantics.embed() == 0
@@ -385,7 +385,7 @@ def test_jobs_go_on_when_an_encoder_fails(home: Home, encoder: Encoder) -> None:
 
 def test_without_an_encoder_nothing_is_said_of_meaning(tmp_path: Path) -> None:
     with Home.open(tmp_path / "plain", tracing=False) as home:
-        home.story.create_session(STORY.workspace, session_id=STORY.session)
+        home.story.sessions.create(STORY.workspace, session_id=STORY.session)
         tell(home, *TEXTS)
 
         made = home.semantics.embed()

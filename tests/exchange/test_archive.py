@@ -36,17 +36,19 @@ def fill(story: Story) -> None:
     """Two sessions with branches, takes, an edit, a hidden and a deleted message, and records in three states."""
     for name in ("harbour", "castle"):
         address = Address("default", name)
-        story.create_session("default", session_id=name, title=name.title())
+        story.sessions.create("default", session_id=name, title=name.title())
         for turn in range(4):
-            story.append(address, [Draft("player", f"{name} asks {turn}"), Draft("narrator", f"{name} bridge {turn}")])
+            story.messages.append(
+                address, [Draft("player", f"{name} asks {turn}"), Draft("narrator", f"{name} bridge {turn}")]
+            )
             story.records.add(LORE, Scope("default", name), {"body": f"{name} fact {turn}"})
-        story.undo(address)
-        story.append(address, [Draft("player", "another way", takes=(Draft("player", "a third way"),))])
-        story.fork(address, name="checkpoint")
-        messages = story.messages(address)
-        story.edit(address, messages[0].id, f"{name} asked anew")
-        story.hide(address, messages[1].id)
-        story.delete(address, messages[2].id)
+        story.tree.undo(address)
+        story.messages.append(address, [Draft("player", "another way", takes=(Draft("player", "a third way"),))])
+        story.tree.fork(address, name="checkpoint")
+        messages = story.messages.read(address)
+        story.messages.edit(address, messages[0].id, f"{name} asked anew")
+        story.messages.hide(address, messages[1].id)
+        story.messages.delete(address, messages[2].id)
         turn_over(story, address)
         story.records.put(LORE, Scope("default", name), "by-hand", {"body": "a person wrote this"}, person=True)
         story.records.put(LORE, Scope("default", name), "gone", {"body": "to be forgotten"})
@@ -56,7 +58,7 @@ def fill(story: Story) -> None:
 
 def turn_over(story: Story, address: Address) -> None:
     """What a narrated turn leaves beside its messages."""
-    head = story.session(address).head
+    head = story.sessions.get(address).head
 
     def told(tx: Tx) -> None:
         story.turn_log.show(address, head, 4, [("lore", "entries", "by-hand")], tx)
@@ -74,7 +76,7 @@ def turn_over(story: Story, address: Address) -> None:
 
 def export(story: Story, *names: str) -> str:
     lines: list[str] = []
-    sessions = [one for one in story.sessions("default") if one.id in names or not names]
+    sessions = [one for one in story.sessions.all("default") if one.id in names or not names]
     write_archive(story, lines.append, "default", sessions, written="2024-03-05T00:00:00.000Z", progress=lambda _: None)
     return "".join(lines)
 
@@ -118,7 +120,7 @@ def test_an_archive_restores_every_row_and_the_index(make_story: MakeStory, rest
     assert report.error is None
     assert {name: one.created for name, one in report.sessions.items()} == {"harbour": True, "castle": True}
     assert rows(new) == rows(old)
-    assert new.check_index() == []
+    assert new.index.check() == []
 
 
 def test_a_restored_session_can_be_moved_about_in_and_goes_on(make_story: MakeStory, restore: Restore) -> None:
@@ -126,12 +128,12 @@ def test_a_restored_session_can_be_moved_about_in_and_goes_on(make_story: MakeSt
     fill(old)
 
     restore(new, export(old, "harbour"))
-    moved = [(story.undo(HARBOUR).head, [m.text for m in story.messages(HARBOUR)]) for story in (old, new)]
-    new.append(HARBOUR, [Draft("player", "and on")])
+    moved = [(story.tree.undo(HARBOUR).head, [m.text for m in story.messages.read(HARBOUR)]) for story in (old, new)]
+    new.messages.append(HARBOUR, [Draft("player", "and on")])
 
     assert moved[0] == moved[1]
-    assert new.messages(HARBOUR)[-1].text == "and on"
-    assert new.check_index() == []
+    assert new.messages.read(HARBOUR)[-1].text == "and on"
+    assert new.index.check() == []
 
 
 def test_an_archive_of_one_session_holds_nothing_of_another(make_story: MakeStory) -> None:
@@ -165,16 +167,16 @@ def test_a_session_can_come_in_under_another_name_and_workspace(make_story: Make
     elsewhere = restore(story, export(story, "castle"), "other")
 
     assert (report.error, elsewhere.error) == (None, None)
-    copy = [m.text for m in story.messages(Address("default", "copy"))]
-    assert copy == [m.text for m in story.messages(HARBOUR)]
-    assert [one.id for one in story.sessions("other")] == ["castle"]
-    assert story.check_index() == []
+    copy = [m.text for m in story.messages.read(Address("default", "copy"))]
+    assert copy == [m.text for m in story.messages.read(HARBOUR)]
+    assert [one.id for one in story.sessions.all("other")] == ["castle"]
+    assert story.index.check() == []
 
 
 def test_another_session_of_the_same_name_is_not_touched(make_story: MakeStory, restore: Restore) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
-    new.create_session("default", session_id="harbour")
+    new.sessions.create("default", session_id="harbour")
 
     report = restore(new, export(old, "harbour"))
 
@@ -182,7 +184,7 @@ def test_another_session_of_the_same_name_is_not_touched(make_story: MakeStory, 
         r"x\.jsonl:\d+: there is already another session 'harbour'; import it under another name with --session NAME",
         str(report.error),
     )
-    assert new.messages(HARBOUR) == []
+    assert new.messages.read(HARBOUR) == []
 
 
 def test_a_line_that_was_changed_lost_moved_or_added_shows(make_story: MakeStory, restore: Restore) -> None:
@@ -215,7 +217,7 @@ def test_a_file_that_is_cut_off_says_so_and_shows_no_half_session(make_story: Ma
     half = "".join(lines[: len(lines) // 2])
 
     report = restore(new, half)
-    shown = [one.id for one in new.sessions("default")]
+    shown = [one.id for one in new.sessions.all("default")]
     complete = restore(new, text)
 
     assert "the archive is cut off" in str(report.error)
@@ -231,7 +233,7 @@ def test_a_dry_run_writes_nothing(make_story: MakeStory, restore: Restore) -> No
     report = restore(new, export(old), dry_run=True)
 
     assert (report.error, len(report.sessions)) == (None, 2)
-    assert new.workspaces() == []
+    assert new.workspaces.all() == []
 
 
 def test_an_archive_of_a_later_version_is_refused(make_story: MakeStory, story: Story, restore: Restore) -> None:
@@ -263,7 +265,7 @@ def test_a_store_that_fails_in_the_middle_keeps_whole_sessions_and_counts_only_t
 ) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
-    rebuild, done = new.rebuild_index, list[object]()
+    rebuild, done = new.index.rebuild, list[object]()
 
     def full_at_the_second(scope: Address | Scope | None = None) -> None:
         if done:
@@ -274,7 +276,7 @@ def test_a_store_that_fails_in_the_middle_keeps_whole_sessions_and_counts_only_t
     with pytest.raises(StoreUnusable):
         restore(new, export(old))
     monkeypatch.undo()
-    left = {name: len(new.messages(Address("default", name))) for name in sessions(new)}
+    left = {name: len(new.messages.read(Address("default", name))) for name in sessions(new)}
     again = restore(new, export(old))
 
     assert len(left) == 1
@@ -292,7 +294,7 @@ def test_a_row_that_does_not_fit_the_store_names_its_line_and_leaves_nothing(
 ) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
-    end = old.messages(HARBOUR)[1].coordinate
+    end = old.messages.read(HARBOUR)[1].coordinate
     old.jobs.enqueue(HARBOUR, "lore", "extract", end, start=0)
     old.jobs.enqueue(HARBOUR, "lore", "other", end, start=0)
     lines = [json.loads(line) for line in export(old, "harbour").splitlines()]
@@ -327,9 +329,9 @@ def test_a_workspace_can_be_deleted_while_a_session_in_it_is_unfinished(make_sto
     fill(story)
     story.write(lambda tx: tx.run("UPDATE session SET deleting = 1 WHERE id = 'harbour'"), name="as a killed restore")
 
-    story.delete_workspace("default")
+    story.workspaces.delete("default")
 
-    assert (story.workspaces(), sessions(story)) == ([], [])
+    assert (story.workspaces.all(), sessions(story)) == ([], [])
     assert not any(rows(story).values())
 
 
@@ -343,4 +345,4 @@ def test_only_one_restores_into_a_workspace_at_a_time(
     with leases.hold("default", "restore"), pytest.raises(Busy, match="'restore' is held by process"):
         restore(new, export(old))
 
-    assert new.workspaces() == []
+    assert new.workspaces.all() == []

@@ -47,21 +47,25 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     story = Story(db, Index(), clock, SortableIds(clock))
     fill(story)
     written: list[str] = []
-    sessions = story.sessions("default")
+    sessions = story.sessions.all("default")
     write_archive(story, written.append, "default", sessions, written="x", progress=lambda _: None)
     db.close()
     return [{key: value for key, value in json.loads(line).items() if key != "hash"} for line in written]
 
 
 def fill(story: Story) -> None:
-    story.create_session("default", session_id="harbour", plugins=["lore"])
-    story.append(HARBOUR, [Draft("player", "who is there?", ref="a"), Draft("narrator", "the ferryman", ref="b")])
-    story.append(HARBOUR, [Draft("player", "where to?"), Draft("narrator", "over", takes=(Draft("narrator", "home"),))])
-    story.fork(HARBOUR, story.messages(HARBOUR)[1].coordinate, name="checkpoint")
-    story.append(HARBOUR, [Draft("player", "another way")])
-    story.undo(HARBOUR)
-    story.edit(HARBOUR, story.messages(HARBOUR)[0].id, "who is it?")
-    end = story.messages(HARBOUR)[1].coordinate
+    story.sessions.create("default", session_id="harbour", plugins=["lore"])
+    story.messages.append(
+        HARBOUR, [Draft("player", "who is there?", ref="a"), Draft("narrator", "the ferryman", ref="b")]
+    )
+    story.messages.append(
+        HARBOUR, [Draft("player", "where to?"), Draft("narrator", "over", takes=(Draft("narrator", "home"),))]
+    )
+    story.tree.fork(HARBOUR, story.messages.read(HARBOUR)[1].coordinate, name="checkpoint")
+    story.messages.append(HARBOUR, [Draft("player", "another way")])
+    story.tree.undo(HARBOUR)
+    story.messages.edit(HARBOUR, story.messages.read(HARBOUR)[0].id, "who is it?")
+    end = story.messages.read(HARBOUR)[1].coordinate
     story.jobs.enqueue(HARBOUR, "lore", "extract", end, start=0)
     story.records.add(LORE, Scope("default", "harbour"), {"body": "nine arches"})
     story.records.put(LORE, Scope("default", "harbour"), "gone", {"body": "a secret"})
@@ -134,19 +138,19 @@ def holds(story: Story, lines: Lines, report: Report) -> None:
     try:
         if report.error is None:
             assert stored(story) == told(lines)
-            assert story.check_index() == []
-            for session in story.sessions("default"):
-                story.messages(session.address)
-                story.takes(session.address)
-                story.append(session.address, [Draft("player", "and on")])
+            assert story.index.check() == []
+            for session in story.sessions.all("default"):
+                story.messages.read(session.address)
+                story.tree.takes(session.address)
+                story.messages.append(session.address, [Draft("player", "and on")])
         else:
             assert not any(stored(story).values())
             assert re.match(r"x\.jsonl(:\d+)?: ", str(report.error))
             assert "\n" not in str(report.error)
             assert report.imported == 0
     finally:
-        for workspace in story.workspaces():
-            story.delete_workspace(workspace.id)
+        for workspace in story.workspaces.all():
+            story.workspaces.delete(workspace.id)
 
 
 def places(line: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -19,7 +19,7 @@ SHORT = Address("default", "s")
 
 
 def turns(story: Story, session: str = "s") -> list[tuple[int, str]]:
-    return [(message.turn, message.text) for message in story.messages(Address("default", session))]
+    return [(message.turn, message.text) for message in story.messages.read(Address("default", session))]
 
 
 def rows(count: int, **more: Any) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def test_a_session_keeps_the_names_it_was_imported_with(
 
     run_import(lines_of(*({"session": "s", "speaker": one, "text": str(i)} for i, one in enumerate(speakers))))
 
-    assert story.session(SHORT).settings.get("imported") == names
+    assert story.sessions.get(SHORT).settings.get("imported") == names
 
 
 def test_a_turn_in_the_file_is_kept(run_import: RunImport, story: Story, lines_of: LinesOf) -> None:
@@ -122,7 +122,7 @@ def test_a_file_of_one_session_gives_it_its_name(run_import: RunImport, story: S
     report = run_import("Mira: a\n", "some/folder/My chat.txt")
 
     assert list(report.sessions) == ["My chat"]
-    assert story.session(Address("default", "My chat")).title == "My chat"
+    assert story.sessions.get(Address("default", "My chat")).title == "My chat"
 
 
 def test_a_pipe_has_no_name_to_give(run_import: RunImport) -> None:
@@ -211,7 +211,7 @@ def test_a_session_that_cannot_be_made_is_refused_with_the_reason_and_counts_not
 
     assert str(report.error).startswith(f"chat.txt:1: {next(iter(options))}: ")
     assert report.sessions == {}
-    assert story.workspaces() == []
+    assert story.workspaces.all() == []
 
 
 def test_a_ref_given_twice_with_the_same_text_is_one_message(run_import: RunImport, lines_of: LinesOf) -> None:
@@ -225,7 +225,7 @@ def test_a_ref_given_twice_with_the_same_text_is_one_message(run_import: RunImpo
 def test_a_text_edited_here_does_not_stand_in_the_way(run_import: RunImport, story: Story, lines_of: LinesOf) -> None:
     content = lines_of(*rows(3))
     run_import(content)
-    story.edit(SHORT, story.messages(SHORT)[1].id, "edited here")
+    story.messages.edit(SHORT, story.messages.read(SHORT)[1].id, "edited here")
 
     report = run_import(content)
 
@@ -239,7 +239,7 @@ def test_a_dry_run_counts_and_leaves_nothing(run_import: RunImport, story: Story
 
     assert (report.dry_run, report.imported, report.already_there) == (True, 4, 2)
     assert report.session("new").created
-    assert [one.id for one in story.sessions("default")] == ["s"]
+    assert [one.id for one in story.sessions.all("default")] == ["s"]
     assert len(turns(story)) == 2
 
 
@@ -263,7 +263,7 @@ def test_swipes_are_takes_beside_the_chosen_one(run_import: RunImport, story: St
     run_import(chat(ASK, ANSWER), "s.jsonl")
 
     assert turns(story) == [(1, "ask"), (1, "two")]
-    texts = [(story.message_at(SHORT, take.tip), take.current) for take in story.takes(SHORT)]
+    texts = [(story.messages.at(SHORT, take.tip), take.current) for take in story.tree.takes(SHORT)]
     assert [(message.text if message else None, current) for message, current in texts] == [
         ("two", True),
         ("one", False),
@@ -301,7 +301,7 @@ def test_a_chat_swiped_since_changes_nothing_in_the_story(
 def test_a_system_line_is_kept_and_opens_no_turn(run_import: RunImport, story: Story) -> None:
     run_import(chat(ASK, {**ANSWER, "is_system": True, "swipes": []}), "s.jsonl")
 
-    assert [(m.role, m.turn) for m in story.messages(SHORT)] == [("player", 1), ("system", 1)]
+    assert [(m.role, m.turn) for m in story.messages.read(SHORT)] == [("player", 1), ("system", 1)]
 
 
 def test_a_metadata_line_of_over_a_million_characters_is_no_obstacle(run_import: RunImport, story: Story) -> None:
@@ -328,7 +328,7 @@ def test_importing_in_pieces_is_importing_at_once(
     story: Story, source: Callable[..., Any], lines: list[tuple[str, int]], cut: int
 ) -> None:
     whole = [json.dumps({"id": str(n), "session": s, "speaker": "user", "text": f"t{n}"}) for s, n in lines]
-    example = len(story.workspaces())
+    example = len(story.workspaces.all())
     once, pieces = Options(f"w{example}-once"), Options(f"w{example}-pieces")
 
     import_file(story, source("\n".join(whole)), "jsonl", once, lambda _: None)
@@ -339,16 +339,16 @@ def test_importing_in_pieces_is_importing_at_once(
 
 
 def told(story: Story, workspace: str) -> dict[str, list[tuple[int, str]]]:
-    sessions = story.sessions(workspace)
-    return {one.id: [(message.turn, message.text) for message in story.messages(one.address)] for one in sessions}
+    sessions = story.sessions.all(workspace)
+    return {one.id: [(message.turn, message.text) for message in story.messages.read(one.address)] for one in sessions}
 
 
 def test_a_file_that_grew_goes_on_behind_its_last_message_after_an_undo(
     run_import: RunImport, story: Story, lines_of: LinesOf
 ) -> None:
     run_import(lines_of(*rows(4)), player="Mira")
-    story.undo(SHORT)
-    story.undo(SHORT)
+    story.tree.undo(SHORT)
+    story.tree.undo(SHORT)
 
     report = run_import(lines_of(*rows(5)), player="Mira")
 
@@ -360,7 +360,7 @@ def test_a_file_that_grew_goes_on_at_the_head_of_a_story_that_went_on(
     run_import: RunImport, story: Story, lines_of: LinesOf
 ) -> None:
     run_import(lines_of(*rows(2)))
-    story.append(SHORT, [Draft("narrator", "played on")])
+    story.messages.append(SHORT, [Draft("narrator", "played on")])
 
     run_import(lines_of(*rows(3)))
 

@@ -142,7 +142,7 @@ def test_a_save_is_imported_and_goes_on_where_it_ended(run_import: Callable[...,
     again = run_import(json.dumps(save("Night.", "> You wait.", "Rain.", "> You go.")), "mill.json")
 
     assert (again.imported, again.already_there, again.error) == (1, 3, None)
-    assert [(m.role, m.turn, m.text) for m in story.messages(Address("default", "mill"))] == [
+    assert [(m.role, m.turn, m.text) for m in story.messages.read(Address("default", "mill"))] == [
         ("narrator", 0, "Night."),
         ("player", 1, "You wait."),
         ("narrator", 1, "Rain."),

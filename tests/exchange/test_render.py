@@ -44,9 +44,12 @@ CHAT: list[dict[str, Any]] = [
 
 def exported(story: Story, session: str) -> list[dict[str, Any]]:
     address = Address("default", session)
-    forks = {branch.id: branch.fork for branch in story.branches(address)}
-    siblings = siblings_of(story.all_messages(address), forks)
-    return [json.loads(line) for line in render_sillytavern(story.session(address), story.messages(address), siblings)]
+    forks = {branch.id: branch.fork for branch in story.tree.branches(address)}
+    siblings = siblings_of(story.messages.all(address), forks)
+    return [
+        json.loads(line)
+        for line in render_sillytavern(story.sessions.get(address), story.messages.read(address), siblings)
+    ]
 
 
 def test_a_sillytavern_chat_comes_back_as_it_went_in(run_import: RunImport, story: Story) -> None:
@@ -73,9 +76,9 @@ def test_hidden_messages_are_system_messages_and_deleted_ones_are_not_there(
 ) -> None:
     run_import("Mira: a\nuser: b\nMira: c\n", "s.txt")
     address = Address("default", "s")
-    first, second, _ = story.messages(address)
-    story.hide(address, first.id)
-    story.delete(address, second.id)
+    first, second, _ = story.messages.read(address)
+    story.messages.hide(address, first.id)
+    story.messages.delete(address, second.id)
 
     assert [(line["mes"], line["is_system"]) for line in exported(story, "s")[1:]] == [("a", True), ("c", False)]
 
@@ -84,7 +87,7 @@ def test_markdown_has_a_heading_a_turn_and_a_name_a_message(run_import: RunImpor
     run_import("Night.\nuser: *I knock.*\nMira: Come in.\n\nSit.\nuser: Thanks.\n", "s.txt", title="The Inn")
     address = Address("default", "s")
 
-    text = "\n".join(render_markdown(story.session(address), story.messages(address)))
+    text = "\n".join(render_markdown(story.sessions.get(address), story.messages.read(address)))
 
     assert text == (
         "# The Inn\n\n## Turn 0\n\nNight.\n\n## Turn 1\n\n**user:** *I knock.*\n\n**Mira:** Come in.\n\nSit.\n"
@@ -112,9 +115,9 @@ def test_any_lineage_comes_back_from_a_sillytavern_file_with_its_takes(
     story: Story, run_import: RunImport, drafts: list[Draft]
 ) -> None:
     old, new = Address("default", "old"), Address("default", "new")
-    story.create_session("default", session_id="old")
+    story.sessions.create("default", session_id="old")
     # Takes of one text are one take.
-    story.append(old, [replace(d, takes=tuple(t for t in d.takes if t.text != d.text)) for d in drafts])
+    story.messages.append(old, [replace(d, takes=tuple(t for t in d.takes if t.text != d.text)) for d in drafts])
 
     run_import("\n".join(map(json.dumps, exported(story, "old"))), "new.jsonl")
 
@@ -122,14 +125,14 @@ def test_any_lineage_comes_back_from_a_sillytavern_file_with_its_takes(
         assert shape(story, new) == shape(story, old)
     finally:
         for address in (old, new):
-            story.delete_session(address)
+            story.sessions.delete(address)
 
 
 def shape(story: Story, address: Address) -> list[tuple[str, str, str, set[str]]]:
-    forks = {branch.id: branch.fork for branch in story.branches(address)}
-    siblings = siblings_of(story.all_messages(address), forks)
+    forks = {branch.id: branch.fork for branch in story.tree.branches(address)}
+    siblings = siblings_of(story.messages.all(address), forks)
 
     def one(message: Message) -> tuple[str, str, str, set[str]]:
         return message.role, message.speaker, message.text, {take.text for take in siblings[message.coordinate]}
 
-    return [one(message) for message in story.messages(address)]
+    return [one(message) for message in story.messages.read(address)]

@@ -271,9 +271,9 @@ def test_results_follow_the_lineage(services: Services, start: Start, tell: Tell
     tell("you: I open the gate", "Narrator: A wolf waits there.")
     tell("you: I close the gate", "Narrator: A raven laughs.")
 
-    services.story.undo(S)
+    services.story.tree.undo(S)
     undone = run_tool(services, S, {"query": "raven"})
-    services.story.redo(S)
+    services.story.tree.redo(S)
     redone = run_tool(services, S, {"query": "raven"})
 
     assert undone["results"] == []
@@ -391,7 +391,7 @@ def test_a_changed_search_table_is_told_as_indexing_until_it_is_done(
 
     plug("lore", data='search = { text = "body", title = "name" }')
     before = run_tool(services, S, {"query": "key"})
-    services.story.maintain()
+    services.story.index.maintain()
     after = run_tool(services, S, {"query": "key"})
 
     assert before["indexing"] == ["lore/entries"]

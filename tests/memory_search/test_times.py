@@ -23,7 +23,7 @@ def test_the_time_of_a_message_and_of_a_record_is_shown_where_there_is_one(
     for key, value in notes.items():
         services.story.records.put(services.host.namespace("lore/entries"), Scope("w", "s"), key, value, person=True)
     dated = Draft("narrator", "the key is found", time="2024-05-08T13:56:00.000Z")
-    undated, found = services.story.append(S, [Draft("player", "the key is lost"), dated])
+    undated, found = services.story.messages.append(S, [Draft("player", "the key is lost"), dated])
 
     answer = run_tool(services, S, {"query": "key"})
 

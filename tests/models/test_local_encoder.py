@@ -59,8 +59,8 @@ from talekeeper.home import Home
 from talekeeper.story import Address, Draft
 
 with Home.open(Path(sys.argv[1])) as home:
-    home.story.create_session("w", session_id="s")
-    home.story.append(Address("w", "s"), [Draft("narrator", "The lamp is lit.")])
+    home.story.sessions.create("w", session_id="s")
+    home.story.messages.append(Address("w", "s"), [Draft("narrator", "The lamp is lit.")])
     home.jobs().run(Address("w", "s"))
     assert run_tool(home.services, Address("w", "s"), {"query": "lamp"})["results"]
 print(*sys.modules)

@@ -26,7 +26,7 @@ def shown(services: Services) -> Iterator[Services]:
     host = Host(services.story, services.clock, switches=Switches(folders=(EXAMPLES,)), entries=tuple)
     for name in ("lorebook", "rumours"):
         host.enable(name)
-    services.story.create_session("w", session_id="s", plugins=host.enabled("w"))
+    services.story.sessions.create("w", session_id="s", plugins=host.enabled("w"))
     yield replace(services, host=host)
     host.disable("rumours")
 

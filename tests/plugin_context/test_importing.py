@@ -61,7 +61,7 @@ def read(services: Services, plug: Plug, start: Start, tmp_path: Path) -> Callab
 
     def run(*lines: str, data: str = "", **options: Any) -> Imported:
         plug("lore", LINES, data=data, more=IMPORTER)
-        if not services.story.workspaces():
+        if not services.story.workspaces.all():
             start()
         (tmp_path / "file.txt").write_text("\n".join(lines), encoding="utf-8")
         try:

@@ -57,7 +57,7 @@ def test_uses_are_counted_on_the_lineage(do: Do, services: Services, tell: Tell)
 
     services.story.write(show, name="count")
     both = do(body)
-    services.story.undo(S)
+    services.story.tree.undo(S)
 
     assert (nothing, both, do(body)) == ({}, {"a": [2, 2], "b": [1, 1]}, {"a": [1, 1], "b": [1, 1]})
 

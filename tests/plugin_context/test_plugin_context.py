@@ -57,8 +57,8 @@ def test_what_a_person_runs_writes_on_every_branch(do: Do, services: Services, t
     tell("you: one", "Narrator: 1", "you: two", "Narrator: 2")
 
     do('with ctx.data.batch() as batch: batch.put("entries", "a", {"body": "one"})')
-    services.story.undo(S)
-    services.story.undo(S)
+    services.story.tree.undo(S)
+    services.story.tree.undo(S)
 
     namespace = services.host.namespace("lore/entries")
     record = services.story.records.get(namespace, Scope("w", "s"), "a")
@@ -179,7 +179,7 @@ def test_preset_records_need_a_session_with_a_preset(do: Do, start: Start, plug:
 def test_history_is_the_lineage_without_what_is_hidden(do: Do, services: Services, tell: Tell) -> None:
     do("return None")
     ids = tell("Narrator: opening", "you: one", "Narrator: 1", "you: two", "Narrator: 2")
-    services.story.hide(S, ids[2])
+    services.story.messages.hide(S, ids[2])
     body = f"""
         h = ctx.history
         asked = [h.message(one) for one in ({ids[3]!r}, {ids[2]!r}, "gone")]
@@ -193,7 +193,7 @@ def test_history_is_the_lineage_without_what_is_hidden(do: Do, services: Service
     """
 
     seen = do(body)
-    services.story.undo(S)
+    services.story.tree.undo(S)
     after = do(body)
 
     assert seen == [
@@ -348,13 +348,13 @@ def test_a_context_is_closed_after_its_call(services: Services, plug: Plug, star
 def test_the_player_is_the_one_the_session_names(do: Do, services: Services, tell: Tell) -> None:
     do("return None")
     tell("you: hello")
-    services.story.configure_session(S, settings={"player": {"name": "Nan", "class": "ferryman"}})
+    services.story.sessions.configure(S, settings={"player": {"name": "Nan", "class": "ferryman"}})
 
     assert do("return dict(ctx.session.player)") == {"name": "Nan", "class": "ferryman"}
 
 
 def test_a_tool_message_is_no_player(do: Do, services: Services) -> None:
     do("return None")
-    services.story.append(S, [Draft("tool", "3", speaker="dice")])
+    services.story.messages.append(S, [Draft("tool", "3", speaker="dice")])
 
     assert do("return dict(ctx.session.player)") == {}

@@ -128,7 +128,7 @@ def test_a_session_has_the_plugins_it_recorded_whatever_is_enabled_later(
     make_plugin("late")
     host = open_host()
     host.enable("early")
-    session = story.create_session("w", session_id="s", plugins=host.enabled("w"))
+    session = story.sessions.create("w", session_id="s", plugins=host.enabled("w"))
 
     host.enable("late")
 
@@ -143,8 +143,8 @@ def test_a_sessions_own_choice_counts_over_home_and_workspace(
         make_plugin(name)
     host = open_host()
     host.enable("one")
-    other = story.create_session("w", session_id="other", plugins=host.enabled("w"))
-    story.create_session("w", session_id="s", plugins=host.enabled("w"))
+    other = story.sessions.create("w", session_id="other", plugins=host.enabled("w"))
+    story.sessions.create("w", session_id="s", plugins=host.enabled("w"))
 
     session = host.change_session(Address("w", "s"), add=["two"], remove=["one"])
 
@@ -159,7 +159,7 @@ def test_a_plugin_disabled_in_the_home_is_off_in_sessions_that_recorded_it(
     make_plugin("lore")
     host = open_host()
     host.enable("lore")
-    session = story.create_session("w", session_id="s", plugins=host.enabled("w"))
+    session = story.sessions.create("w", session_id="s", plugins=host.enabled("w"))
 
     host.disable("lore")
 

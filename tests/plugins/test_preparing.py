@@ -31,8 +31,8 @@ def open_session(make_plugin: MakePlugin, open_host: OpenHost, story: Story) -> 
     def open_again() -> Host:
         host = open_host()
         host.enable("lore")
-        if not any(session.id == "s" for session in (story.sessions("w") if story.workspaces() else [])):
-            story.create_session("w", session_id="s", plugins=("lore",))
+        if not any(session.id == "s" for session in (story.sessions.all("w") if story.workspaces.all() else [])):
+            story.sessions.create("w", session_id="s", plugins=("lore",))
         host.prepare(S)
         return host
 
@@ -104,7 +104,7 @@ def test_a_shared_scope_is_seeded_once_for_all_its_sessions(
     host = open_host()
     host.enable("lore")
     for name in ("one", "two"):
-        story.create_session("w", session_id=name, preset="noir", plugins=("lore",))
+        story.sessions.create("w", session_id=name, preset="noir", plugins=("lore",))
     host.prepare(Address("w", "one"))
     story.records.forget(host.namespace("lore/entries"), scope, "tower")
 
@@ -156,7 +156,7 @@ def test_seeds_are_found_by_search(make_plugin: MakePlugin, open_session: Callab
 
     open_session()
 
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_seed_that_does_not_hold_is_the_plugins_fault(
@@ -166,7 +166,7 @@ def test_a_seed_that_does_not_hold_is_the_plugins_fault(
     _seed(root, tower="A bell tower.")
     host = open_host()
     host.enable("lore")
-    story.create_session("w", session_id="s", plugins=("lore",))
+    story.sessions.create("w", session_id="s", plugins=("lore",))
     (root / "lore" / "world.jsonl").write_text('{"id": "tower", "body": 3}\n')
 
     host.prepare(S)
@@ -224,7 +224,7 @@ def test_a_higher_version_migrates_every_record_on_every_branch_and_its_index(
 
     make_plugin("lore", MIGRATING, data=f"version = 2\n{searched}")
     later = open_session()
-    story.maintain()
+    story.index.maintain()
 
     new = later.namespace("lore/entries")
     live = story.records.list(new, scope, limit=1000)
@@ -235,7 +235,7 @@ def test_a_higher_version_migrates_every_record_on_every_branch_and_its_index(
     restored = story.records.get(new, scope, "k1")
     assert restored is not None
     assert restored.value["name"] == "from 1"
-    assert story.check_index() == []
+    assert story.index.check() == []
     assert later.roster("w").by_id["lore"].state is State.ACTIVE
     later.disable("lore")
 
@@ -314,11 +314,11 @@ def test_a_changed_search_table_is_due_for_indexing_and_then_done(
     make_plugin("lore", data='search = { text = ["body", "name"] }')
     later = open_session()
     before = later.roster("w").by_id["lore"]
-    story.maintain()
+    story.index.maintain()
 
     assert (before.state, before.reason) == (State.LOADED, "its records are being indexed anew")
     assert later.roster("w").by_id["lore"].state is State.ACTIVE
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_plugin_added_to_a_session_brings_its_seed_at_once(
@@ -326,7 +326,7 @@ def test_a_plugin_added_to_a_session_brings_its_seed_at_once(
 ) -> None:
     _seed(make_plugin("lore", data=SEEDED), tower="A bell tower.")
     host = open_host()
-    story.create_session("w", session_id="s")
+    story.sessions.create("w", session_id="s")
     host.ready(S)
 
     host.change_session(S, add=["lore"])
@@ -340,7 +340,7 @@ class _Stopped(Exception):
 
 def _stop_after(story: Story, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
     """Lets so many writes through, as a process killed then would have."""
-    db = story._core.db  # pyright: ignore[reportPrivateUsage] -- the writes are stopped beneath the story
+    db = story._db  # pyright: ignore[reportPrivateUsage] -- the writes are stopped beneath the story
     real = db.write
     left = [writes]
 
@@ -361,7 +361,7 @@ def test_a_seed_that_was_interrupted_is_finished_by_the_next_process(
     _seed(root, **{f"k{number}": "words" for number in range(250)})
     host = open_host()
     host.enable("lore")
-    story.create_session("w", session_id="s", plugins=("lore",))
+    story.sessions.create("w", session_id="s", plugins=("lore",))
 
     with monkeypatch.context() as patched:
         _stop_after(story, patched, writes)
@@ -370,7 +370,7 @@ def test_a_seed_that_was_interrupted_is_finished_by_the_next_process(
     open_host().prepare(S)
 
     assert len(_entries(host, story, Scope("w"))) == 250
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 @pytest.mark.parametrize("writes", range(3))
@@ -380,7 +380,7 @@ def test_a_migration_that_was_interrupted_is_finished_by_the_next_process(
     make_plugin("lore")
     host = open_host()
     host.enable("lore")
-    story.create_session("w", session_id="s", plugins=("lore",))
+    story.sessions.create("w", session_id="s", plugins=("lore",))
     host.prepare(S)
     for number in range(120):
         story.records.put(host.namespace("lore/entries"), OWN, f"k{number}", {"body": "words"})
@@ -392,9 +392,9 @@ def test_a_migration_that_was_interrupted_is_finished_by_the_next_process(
             open_host().prepare(S)
     last = open_host()
     last.prepare(S)
-    story.maintain()
+    story.index.maintain()
 
     live = story.records.list(last.namespace("lore/entries"), OWN, limit=1000)
     assert {record.value["name"] for record in live} == {"from 1"}
-    assert story.check_index() == []
+    assert story.index.check() == []
     last.disable("lore")

@@ -89,7 +89,7 @@ def test_rows_of_a_deleted_session_and_workspace_go_with_them(
 ) -> None:
     make_plugin("lore", more=SETTINGS)
     host = open_host()
-    story.create_session("w", session_id="s")
+    story.sessions.create("w", session_id="s")
     host.enable("lore", "w")
     host.change_session(Address("w", "s"), add=["lore"])
     host.configure("lore", "size", 5, "w", "s")
@@ -102,7 +102,7 @@ def test_rows_of_a_deleted_session_and_workspace_go_with_them(
             )
         )
 
-    story.delete_session(Address("w", "s"))
+    story.sessions.delete(Address("w", "s"))
     assert set(left()) == {("w", "")}
-    story.delete_workspace("w")
+    story.workspaces.delete("w")
     assert left() == []

@@ -55,16 +55,16 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 
 
 def first_results(shelf: Shelf, messages: Rows, questions: Rows, player: str) -> list[str]:
-    address = shelf.story.create_session("seed").address
+    address = shelf.story.sessions.create("seed").address
     drafts = [
         Draft("player" if row["speaker"] == player else "narrator", row["text"], row["speaker"], ref=row["id"])
         for row in messages
     ]
-    refs = {message.id: message.ref or "" for message in shelf.story.append(address, drafts)}
+    refs = {message.id: message.ref or "" for message in shelf.story.messages.append(address, drafts)}
 
     def first(tx: Tx, question: str) -> str:
         part = shelf.index.part_for(tx, address.workspace, address.session, "")
-        scope = PartScope(part, shelf.story.lineage(address, tx=tx))
+        scope = PartScope(part, shelf.story.tree.lineage(address, tx=tx))
         hits = shelf.index.search(tx, Query(texts=(question,), parts=(scope,), sources=(Source(),))).hits
         return refs[hits[0].key] if hits else ""
 

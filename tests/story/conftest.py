@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
+from talekeeper.ids import Ids
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index, PartScope, Query, Source
 from talekeeper.story import Address, Draft, Message, Scope, Story
@@ -30,14 +31,19 @@ def index() -> Index:
 
 
 @pytest.fixture
-def story(db: Database, index: Index, clock: FixedClock) -> Story:
-    return Story(db, index, clock, CountingIds())
+def ids() -> Ids:
+    return CountingIds()
+
+
+@pytest.fixture
+def story(db: Database, index: Index, clock: FixedClock, ids: Ids) -> Story:
+    return Story(db, index, clock, ids)
 
 
 @pytest.fixture
 def address(story: Story) -> Address:
     """Of a session that is there and empty."""
-    return story.create_session("w", session_id="s").address
+    return story.sessions.create("w", session_id="s").address
 
 
 @pytest.fixture
@@ -53,7 +59,7 @@ def say(story: Story, address: Address) -> Callable[..., list[Message]]:
         drafts = [
             Draft("player", text[1:].strip()) if text.startswith(">") else Draft("narrator", text) for text in texts
         ]
-        return story.append(address, drafts)
+        return story.messages.append(address, drafts)
 
     return say
 
@@ -61,7 +67,7 @@ def say(story: Story, address: Address) -> Callable[..., list[Message]]:
 @pytest.fixture
 def told(story: Story, address: Address) -> Callable[[], list[str]]:
     """The texts of the story as it stands."""
-    return lambda: [message.text for message in story.messages(address)]
+    return lambda: [message.text for message in story.messages.read(address)]
 
 
 @pytest.fixture
@@ -75,7 +81,7 @@ def find(story: Story, index: Index, address: Address) -> Callable[..., list[str
             part = index.find_part(tx, address.workspace, address.session, "")
             if part is None:
                 return []
-            scope = PartScope(part, story.lineage(address, tx=tx))
+            scope = PartScope(part, story.tree.lineage(address, tx=tx))
             return [hit.key for hit in index.search(tx, Query((query,), (scope,), (source,), neighbours=False)).hits]
 
         return story.read(search)

@@ -40,28 +40,28 @@ def random_turns(story: Story, seed: int) -> None:
         return " ".join(chance.choices(WORDS, k=12))
 
     def some_message() -> str:
-        return chance.choice(story.messages(ADDRESS, last=8)).id
+        return chance.choice(story.messages.read(ADDRESS, last=8)).id
 
     def some_fact() -> str:
         return chance.choice(story.records.list(FACTS, SCOPE, limit=50)).key
 
     acts: list[Callable[[], object]] = [
-        lambda: story.undo(ADDRESS),
-        lambda: story.retry(ADDRESS),
-        lambda: story.redo(ADDRESS),
-        lambda: story.fork(ADDRESS),
-        lambda: story.switch_take(ADDRESS, 1),
-        lambda: story.edit(ADDRESS, some_message(), text()),
-        lambda: story.hide(ADDRESS, some_message()),
-        lambda: story.delete(ADDRESS, some_message()),
+        lambda: story.tree.undo(ADDRESS),
+        lambda: story.tree.retry(ADDRESS),
+        lambda: story.tree.redo(ADDRESS),
+        lambda: story.tree.fork(ADDRESS),
+        lambda: story.tree.switch_take(ADDRESS, 1),
+        lambda: story.messages.edit(ADDRESS, some_message(), text()),
+        lambda: story.messages.hide(ADDRESS, some_message()),
+        lambda: story.messages.delete(ADDRESS, some_message()),
         lambda: story.records.put(FACTS, SCOPE, some_fact(), {"text": text()}, person=chance.random() < 0.3),
         lambda: story.records.withdraw(FACTS, SCOPE, some_fact()),
         lambda: story.records.forget(FACTS, SCOPE, some_fact()),
-        story.maintain,
+        story.index.maintain,
     ]
     for _ in range(200):
         take = (Draft("narrator", text()),) if chance.random() < 0.2 else ()
-        story.append(ADDRESS, [Draft("player", text()), Draft("narrator", text(), takes=take)])
+        story.messages.append(ADDRESS, [Draft("player", text()), Draft("narrator", text(), takes=take)])
         story.records.add(FACTS, SCOPE, {"text": text()})
         try:
             chance.choice(acts)()
@@ -71,9 +71,11 @@ def random_turns(story: Story, seed: int) -> None:
 
 def fifty_turns(story: Story, number: int) -> None:
     for turn in range(50):
-        story.append(ADDRESS, [Draft("narrator", f"writer{number} says {1000 + turn}", speaker=f"Writer {number}")])
+        story.messages.append(
+            ADDRESS, [Draft("narrator", f"writer{number} says {1000 + turn}", speaker=f"Writer {number}")]
+        )
         if turn % 10 == 0:
-            story.maintain(ADDRESS)
+            story.index.maintain(ADDRESS)
 
 
 MODES: dict[str, Callable[[Story, int], None]] = {"random": random_turns, "fifty": fifty_turns}

@@ -38,9 +38,9 @@ def test_messages_are_numbered_by_turn(
     drafts = roles(letters)
 
     if at_once:
-        made = story.append(address, drafts)
+        made = story.messages.append(address, drafts)
     else:
-        made = [message for draft in drafts for message in story.append(address, [draft])]
+        made = [message for draft in drafts for message in story.messages.append(address, [draft])]
 
     assert [message.turn for message in made] == turns
 
@@ -53,7 +53,7 @@ def test_a_turn_given_in_the_file_is_kept_and_counted_on_from(story: Story, addr
         Draft("player", "d", turn=0),
     ]
 
-    made = story.append(address, drafts)
+    made = story.messages.append(address, drafts)
 
     assert [message.turn for message in made] == [7, 7, 8, 0]
 
@@ -72,10 +72,10 @@ def test_messages_come_back_as_they_were_given(story: Story, address: Address) -
         extra='{"swipes":3}',
     )
 
-    (made,) = story.append(address, [draft])
+    (made,) = story.messages.append(address, [draft])
 
-    assert story.messages(address) == [made]
-    assert story.message(address, made.id) == made
+    assert story.messages.read(address) == [made]
+    assert story.messages.get(address, made.id) == made
     kept = {name: getattr(made, name) for name in Draft.__dataclass_fields__ if name != "takes"}
     assert Draft(**kept) == draft
     assert (made.coordinate, made.seq, made.revision, made.hidden, made.deleted) == (
@@ -92,26 +92,26 @@ def test_depth_and_append_number_rise(story: Story, address: Address, say: Say) 
     say("> a", "b")
     say("> c")
 
-    messages = story.messages(address)
+    messages = story.messages.read(address)
 
     assert [message.coordinate for message in messages] == [Coordinate(0, 0), Coordinate(0, 1), Coordinate(0, 2)]
     assert [message.seq for message in messages] == [0, 1, 2]
-    assert story.session(address).messages == 3
+    assert story.sessions.get(address).messages == 3
 
 
 def test_appending_nothing_changes_nothing(story: Story, address: Address) -> None:
-    before = story.session(address)
+    before = story.sessions.get(address)
 
-    assert story.append(address, []) == []
-    assert story.session(address) == before
+    assert story.messages.append(address, []) == []
+    assert story.sessions.get(address) == before
 
 
 def test_a_head_that_moved_is_a_conflict(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a")
-    story.append(address, [Draft("narrator", "b")], Coordinate(0, 0))
+    story.messages.append(address, [Draft("narrator", "b")], Coordinate(0, 0))
 
     with pytest.raises(Conflict, match="moved on to 0:1") as caught:
-        story.append(address, [Draft("narrator", "c")], Coordinate(0, 0))
+        story.messages.append(address, [Draft("narrator", "c")], Coordinate(0, 0))
 
     assert caught.value.data["head"] == Coordinate(0, 1)
     assert told() == ["a", "b"]
@@ -119,7 +119,7 @@ def test_a_head_that_moved_is_a_conflict(story: Story, address: Address, say: Sa
 
 def test_a_batch_is_all_or_nothing(story: Story, address: Address, told: Told) -> None:
     with pytest.raises(ParameterError):
-        story.append(address, [Draft("player", "a"), Draft("player", "b\0")])
+        story.messages.append(address, [Draft("player", "a"), Draft("player", "b\0")])
 
     assert told() == []
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_stored_is_refused_by_field(
     draft = replace(Draft("player", "text"), **change)
 
     with pytest.raises(ParameterError) as caught:
-        story.append(address, [draft])
+        story.messages.append(address, [draft])
 
     assert caught.value.field == field
 
@@ -166,7 +166,7 @@ def test_what_cannot_be_stored_is_refused_by_field(
 def test_where_an_unmarked_text_comes_from_is_told_by_its_size(
     story: Story, address: Address, role: Role, text: str, origin: str
 ) -> None:
-    (made,) = story.append(address, [Draft(role, text, origin="")])
+    (made,) = story.messages.append(address, [Draft(role, text, origin="")])
 
     assert made.origin == origin
 
@@ -176,9 +176,9 @@ def with_refs(*pairs: tuple[str, str]) -> Sequence[Draft]:
 
 
 def test_a_reference_seen_before_is_skipped(story: Story, address: Address, told: Told) -> None:
-    story.append(address, with_refs(("1", "a"), ("2", "b")))
+    story.messages.append(address, with_refs(("1", "a"), ("2", "b")))
 
-    made = story.append(address, with_refs(("1", "a"), ("2", "b"), ("3", "c"), ("3", "c")))
+    made = story.messages.append(address, with_refs(("1", "a"), ("2", "b"), ("3", "c"), ("3", "c")))
 
     assert [message.ref for message in made] == ["3"]
     assert told() == ["a", "b", "c"]
@@ -189,36 +189,36 @@ def test_a_reference_with_another_text_is_an_error(story: Story, address: Addres
     first, second = with_refs(("1", "a")), with_refs(("2", "b"), ("1", "other"))
 
     if where == "stored":
-        story.append(address, first)
+        story.messages.append(address, first)
     else:
         second = [*first, *second]
 
     with pytest.raises(Conflict, match="'1' is already there with another text") as caught:
-        story.append(address, second)
+        story.messages.append(address, second)
 
     assert caught.value.data["ref"] == "1"
     assert "b" not in told()
 
 
 def test_an_edit_does_not_make_the_file_unreadable(story: Story, address: Address) -> None:
-    (made,) = story.append(address, with_refs(("1", "a")))
-    story.edit(address, made.id, "better")
+    (made,) = story.messages.append(address, with_refs(("1", "a")))
+    story.messages.edit(address, made.id, "better")
 
-    assert story.append(address, with_refs(("1", "a"))) == []
-    assert story.append(address, with_refs(("1", "better"))) == []
+    assert story.messages.append(address, with_refs(("1", "a"))) == []
+    assert story.messages.append(address, with_refs(("1", "better"))) == []
 
 
 def test_the_same_reference_in_another_session_is_another_message(story: Story, address: Address) -> None:
-    other = story.create_session("w", session_id="t").address
-    story.append(address, with_refs(("1", "a")))
+    other = story.sessions.create("w", session_id="t").address
+    story.messages.append(address, with_refs(("1", "a")))
 
-    assert [message.text for message in story.append(other, with_refs(("1", "z")))] == ["z"]
+    assert [message.text for message in story.messages.append(other, with_refs(("1", "z")))] == ["z"]
 
 
 def test_takes_stand_beside_their_message(story: Story, address: Address, told: Told) -> None:
     chosen = Draft("narrator", "chosen", ref="2", takes=(Draft("narrator", "first"), Draft("narrator", "second")))
 
-    made = story.append(address, [Draft("player", "ask"), chosen, Draft("player", "next")])
+    made = story.messages.append(address, [Draft("player", "ask"), chosen, Draft("player", "next")])
 
     assert told() == ["ask", "chosen", "next"]
     assert {message.text: (message.coordinate.depth, message.turn) for message in made} == {
@@ -232,12 +232,12 @@ def test_takes_stand_beside_their_message(story: Story, address: Address, told: 
 
 
 def test_the_first_message_of_a_story_can_have_takes(story: Story, address: Address) -> None:
-    story.append(address, [Draft("narrator", "hello", takes=(Draft("narrator", "good day"),))])
+    story.messages.append(address, [Draft("narrator", "hello", takes=(Draft("narrator", "good day"),))])
 
-    takes = story.takes(address)
+    takes = story.tree.takes(address)
 
     assert [take.current for take in takes] == [True, False]
-    assert story.switch_take(address, 2).head == Coordinate(1, 0)
+    assert story.tree.switch_take(address, 2).head == Coordinate(1, 0)
 
 
 def test_an_answer_follows_its_question_while_the_head_waits_there(
@@ -245,7 +245,7 @@ def test_an_answer_follows_its_question_while_the_head_waits_there(
 ) -> None:
     (ask,) = say("> ask")
 
-    story.answer(address, ask.coordinate, [Draft("narrator", "answer")])
+    story.messages.answer(address, ask.coordinate, [Draft("narrator", "answer")])
 
     assert told() == ["ask", "answer"]
 
@@ -254,26 +254,26 @@ def test_a_late_answer_becomes_a_take_and_leaves_the_head_alone(
     story: Story, address: Address, say: Say, told: Told
 ) -> None:
     ask, *_ = say("> ask", "answer", "> next")
-    head = story.session(address).head
+    head = story.sessions.get(address).head
 
-    (late,) = story.answer(address, ask.coordinate, [Draft("narrator", "late")])
+    (late,) = story.messages.answer(address, ask.coordinate, [Draft("narrator", "late")])
 
     assert told() == ["ask", "answer", "next"]
-    assert story.session(address).head == head
+    assert story.sessions.get(address).head == head
     assert late.turn == 1
-    story.undo(address)
-    assert [take.first for take in story.takes(address)] == [Coordinate(0, 1), late.coordinate]
+    story.tree.undo(address)
+    assert [take.first for take in story.tree.takes(address)] == [Coordinate(0, 1), late.coordinate]
 
 
 def test_a_session_that_is_not_there_is_named(story: Story) -> None:
     with pytest.raises(NotFound, match="no session 'nowhere'"):
-        story.append(Address("w", "nowhere"), [Draft("player", "a")])
+        story.messages.append(Address("w", "nowhere"), [Draft("player", "a")])
 
 
 def test_several_calls_share_one_transaction(story: Story, address: Address, told: Told) -> None:
     def turn(tx: Tx) -> None:
-        story.append(address, [Draft("player", "a")], ROOT, tx=tx)
-        assert [message.text for message in story.messages(address, tx=tx)] == ["a"]
+        story.messages.append(address, [Draft("player", "a")], ROOT, tx=tx)
+        assert [message.text for message in story.messages.read(address, tx=tx)] == ["a"]
         raise KeyError
 
     with pytest.raises(KeyError):

@@ -19,10 +19,10 @@ def turn(number: int) -> list[Draft]:
 @pytest.fixture
 def attempted(story: Story, address: Address, scope: Scope, facts: Namespace) -> list[Message]:
     """Five turns, the last answered twice; only the first answer left a fact."""
-    told = [message for number in range(1, LAST + 1) for message in story.append(address, turn(number))]
+    told = [message for number in range(1, LAST + 1) for message in story.messages.append(address, turn(number))]
     story.records.add(facts, scope, {"text": "the amber ring is cursed"})
-    story.retry(address)
-    story.append(address, [Draft("narrator", "another answer")])
+    story.tree.retry(address)
+    story.messages.append(address, [Draft("narrator", "another answer")])
     return told
 
 
@@ -37,7 +37,7 @@ def test_the_second_attempt_sees_nothing_of_the_first(story: Story, find: Find, 
 def test_going_back_to_the_first_attempt_brings_its_fact_back(
     story: Story, address: Address, find: Find, scope: Scope, facts: Namespace
 ) -> None:
-    story.switch_take(address, 1)
+    story.tree.switch_take(address, 1)
 
     assert len(find("amber", facts)) == 1
     assert story.records.count(facts, scope) == 1
@@ -48,8 +48,8 @@ def test_a_fork_sees_nothing_of_what_comes_after_it(
 ) -> None:
     end_of_third = attempted[5]
 
-    story.fork(address, end_of_third.coordinate)
+    story.tree.fork(address, end_of_third.coordinate)
 
-    assert [message.turn for message in story.messages(address)] == [1, 1, 2, 2, 3, 3]
+    assert [message.turn for message in story.messages.read(address)] == [1, 1, 2, 2, 3, 3]
     assert find("amber", facts) == []
     assert set(find("answer")) == {attempted[1].id, attempted[3].id, attempted[5].id}

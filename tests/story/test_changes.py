@@ -21,26 +21,26 @@ def test_an_edit_keeps_the_place_and_the_old_text(
 ) -> None:
     made, _ = say("> the lantern", "b")
 
-    edited = story.edit(address, made.id, "the candle")
-    story.edit(address, made.id, "the torch")
+    edited = story.messages.edit(address, made.id, "the candle")
+    story.messages.edit(address, made.id, "the torch")
 
     assert (edited.coordinate, edited.seq, edited.revision) == (made.coordinate, made.seq, 1)
     assert told() == ["the torch", "b"]
-    assert [text.text for text in story.texts(address, made.id)] == ["the lantern", "the candle", "the torch"]
+    assert [text.text for text in story.messages.texts(address, made.id)] == ["the lantern", "the candle", "the torch"]
     assert (find("lantern"), find("candle"), find("torch")) == ([], [], [made.id])
 
 
 def test_the_same_text_again_is_no_edit(story: Story, address: Address, say: Say) -> None:
     (made,) = say("> a")
 
-    assert story.edit(address, made.id, "a") == made
+    assert story.messages.edit(address, made.id, "a") == made
 
 
 def test_an_edit_that_cannot_be_stored_changes_nothing(story: Story, address: Address, say: Say, told: Told) -> None:
     (made,) = say("> a")
 
     with pytest.raises(ParameterError):
-        story.edit(address, made.id, "\ud800")
+        story.messages.edit(address, made.id, "\ud800")
 
     assert told() == ["a"]
 
@@ -50,13 +50,13 @@ def test_a_hidden_message_is_told_and_not_found(
 ) -> None:
     made, _ = say("> the lantern", "b")
 
-    hidden = story.hide(address, made.id)
+    hidden = story.messages.hide(address, made.id)
 
     assert hidden.hidden
     assert told() == ["the lantern", "b"]
-    assert [message.text for message in story.messages(address, hidden=False)] == ["b"]
+    assert [message.text for message in story.messages.read(address, hidden=False)] == ["b"]
     assert find("lantern") == []
-    story.unhide(address, made.id)
+    story.messages.unhide(address, made.id)
     assert find("lantern") == [made.id]
 
 
@@ -65,28 +65,28 @@ def test_a_deleted_message_is_neither_told_nor_found_and_can_be_read(
 ) -> None:
     made, _ = say("> the lantern", "b")
 
-    story.delete(address, made.id)
+    story.messages.delete(address, made.id)
 
     assert (told(), find("lantern")) == (["b"], [])
-    assert story.message(address, made.id).text == "the lantern"
-    for act in (story.delete, story.hide, story.unhide):
+    assert story.messages.get(address, made.id).text == "the lantern"
+    for act in (story.messages.delete, story.messages.hide, story.messages.unhide):
         with pytest.raises(NotFound, match="has been deleted"):
             act(address, made.id)
     with pytest.raises(NotFound, match="has been deleted"):
-        story.edit(address, made.id, "x")
+        story.messages.edit(address, made.id, "x")
 
 
 def test_purging_blanks_deleted_messages_with_all_their_texts(story: Story, address: Address, say: Say) -> None:
     made, kept = say("> swordfish", "b")
-    story.edit(address, made.id, "swordfish again")
+    story.messages.edit(address, made.id, "swordfish again")
     with pytest.raises(Conflict, match="is not deleted"):
-        story.purge(address, [made.id])
-    story.delete(address, made.id)
+        story.messages.purge(address, [made.id])
+    story.messages.delete(address, made.id)
 
-    assert story.purge(address, [made.id]) == 1
+    assert story.messages.purge(address, [made.id]) == 1
 
-    assert [text.text for text in story.texts(address, made.id)] == [""]
-    assert story.message(address, kept.id).text == "b"
+    assert [text.text for text in story.messages.texts(address, made.id)] == [""]
+    assert story.messages.get(address, kept.id).text == "b"
 
 
 @pytest.mark.parametrize("what", ["a record", "a message"])
@@ -105,20 +105,20 @@ def test_forgotten_words_are_gone_from_every_file_once_settled(
         story.records.put(facts, scope, "k", {"text": f"the {word} is the murderer"})
     (made,) = say("> hello" if what == "a record" else f"> the {word} is the murderer")
     say(*[f"line {number}" for number in range(300)])
-    story.maintain()
+    story.index.maintain()
     assert any(word.encode() in file.read_bytes() for file in path.parent.glob("talekeeper.sqlite*"))
 
     if what == "a record":
         story.records.forget(facts, scope, "k")
     else:
-        story.delete(address, made.id)
-        story.purge(address, [made.id])
+        story.messages.delete(address, made.id)
+        story.messages.purge(address, [made.id])
     story.settle()
 
     stem = word[:8].encode()
     assert [file.name for file in path.parent.iterdir() if file.is_file() and stem in file.read_bytes()] == []
     assert db.integrity() == []
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 @pytest.fixture
@@ -160,9 +160,9 @@ def test_what_was_made_up_to_a_changed_message_is_withdrawn_and_due_again(
     story.records.put(facts, scope, "by hand", {"text": "by hand"}, person=True)
 
     if act == "edit":
-        story.edit(address, made[3].id, "D")
+        story.messages.edit(address, made[3].id, "D")
     else:
-        story.delete(address, made[3].id)
+        story.messages.delete(address, made[3].id)
 
     live = {record.key: record.source_edited for record in story.records.list(facts, scope)}
     assert live == {"covers": act == "edit", "by hand": False}
@@ -171,7 +171,7 @@ def test_what_was_made_up_to_a_changed_message_is_withdrawn_and_due_again(
     assert story.jobs.covered(address, "memory", "bank") == [(2, 5)]
     left = ["a", "b"]
     assert [message.text for message in story.jobs.uncovered(address, "memory", "bank")] == left
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_change_on_one_branch_leaves_what_other_branches_made(
@@ -179,17 +179,17 @@ def test_a_change_on_one_branch_leaves_what_other_branches_made(
 ) -> None:
     ask, answer = say("> a", "b")
     story.records.put(facts, scope, "first", {"text": "first"}, derived=Derived(0, 1))
-    story.retry(address)
+    story.tree.retry(address)
     say("other b")
     story.records.put(facts, scope, "second", {"text": "second"}, derived=Derived(0, 1))
 
-    story.edit(address, answer.id, "B")
+    story.messages.edit(address, answer.id, "B")
     assert [record.key for record in story.records.list(facts, scope)] == ["second"]
-    story.switch_take(address, 1)
+    story.tree.switch_take(address, 1)
     assert story.records.count(facts, scope) == 0
-    story.edit(address, ask.id, "A")
+    story.messages.edit(address, ask.id, "A")
 
-    story.switch_take(address, 2)
+    story.tree.switch_take(address, 2)
     (second,) = story.records.list(facts, scope)
     assert second.source_edited
 
@@ -202,7 +202,7 @@ def test_a_pinned_memory_follows_its_source_all_the_same(
     say("> c", "d")
     story.records.put(facts, scope, "k", {"text": "pinned by a plugin"})
 
-    story.edit(address, answer.id, "B")
+    story.messages.edit(address, answer.id, "B")
 
     assert story.records.count(facts, scope) == 0
 
@@ -214,8 +214,8 @@ def test_what_a_person_made_of_a_memory_is_never_touched(
     story.records.put(facts, scope, "k", {"text": "made"}, derived=Derived(0, 1))
     story.records.put(facts, scope, "k", {"text": "by hand"}, person=True)
 
-    story.edit(address, answer.id, "B")
-    story.delete(address, answer.id)
+    story.messages.edit(address, answer.id, "B")
+    story.messages.delete(address, answer.id)
 
     (kept,) = story.records.list(facts, scope)
     assert (kept.value["text"], kept.source_edited) == ("by hand", False)
@@ -235,14 +235,16 @@ def test_what_a_person_made_of_a_memory_is_never_touched(
     ],
 )
 def test_only_what_is_told_is_found(story: Story, address: Address, find: Find, draft: Draft, found: bool) -> None:
-    story.append(address, [draft])
+    story.messages.append(address, [draft])
 
     assert bool(find("harbour")) == found
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_message_is_found_by_its_day(story: Story, address: Address, find: Find) -> None:
-    story.append(address, [Draft("narrator", "We met.", time="1:56 pm on 8 May, 2023"), Draft("narrator", "We left.")])
+    story.messages.append(
+        address, [Draft("narrator", "We met.", time="1:56 pm on 8 May, 2023"), Draft("narrator", "We left.")]
+    )
 
     assert len(find("may")) == 1
     assert len(find("2023-05-08")) == 1

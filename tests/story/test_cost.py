@@ -44,39 +44,41 @@ Steps = Callable[[Callable[[], object]], int]
 
 
 def tell(story: Story, name: str, *, retried: bool) -> Address:
-    address = story.create_session("w", session_id=name).address
+    address = story.sessions.create("w", session_id=name).address
     if not retried:
-        story.append(address, [Draft("player" if number % 2 == 0 else "narrator", "x") for number in range(2 * TURNS)])
+        story.messages.append(
+            address, [Draft("player" if number % 2 == 0 else "narrator", "x") for number in range(2 * TURNS)]
+        )
         return address
 
     def turns(tx: Tx) -> None:
         for _ in range(TURNS):
-            story.append(address, [Draft("player", "x"), Draft("narrator", "x")], tx=tx)
-            story.retry(address, tx=tx)
-            story.append(address, [Draft("narrator", "x")], tx=tx)
+            story.messages.append(address, [Draft("player", "x"), Draft("narrator", "x")], tx=tx)
+            story.tree.retry(address, tx=tx)
+            story.messages.append(address, [Draft("narrator", "x")], tx=tx)
 
     story.write(turns, name="turns")
-    assert len(story.lineage(address)) == TURNS + 1
+    assert len(story.tree.lineage(address)) == TURNS + 1
     return address
 
 
 def test_the_last_messages_cost_the_same_in_a_story_retried_at_every_turn(story: Story, steps: Steps) -> None:
     plain, retried = tell(story, "plain", retried=False), tell(story, "retried", retried=True)
 
-    costs = [steps(partial(story.messages, address, last=50)) for address in (plain, retried)]
+    costs = [steps(partial(story.messages.read, address, last=50)) for address in (plain, retried)]
 
-    assert len(story.messages(retried, last=50)) == 50
+    assert len(story.messages.read(retried, last=50)) == 50
     assert costs[1] <= 2 * costs[0]
 
 
 def test_appending_costs_the_same_however_long_the_story_is(story: Story, steps: Steps) -> None:
     addresses = [
-        story.create_session("w", session_id="fresh").address,
+        story.sessions.create("w", session_id="fresh").address,
         tell(story, "plain", retried=False),
         tell(story, "retried", retried=True),
     ]
 
-    costs = [steps(partial(story.append, address, [Draft("player", "x")])) for address in addresses]
+    costs = [steps(partial(story.messages.append, address, [Draft("player", "x")])) for address in addresses]
 
     assert max(costs) <= 2 * min(costs)
 
@@ -85,8 +87,8 @@ def test_moving_about_at_the_tip_costs_the_same_however_often_it_was_retried(sto
     addresses = [tell(story, "plain", retried=False), tell(story, "retried", retried=True)]
 
     def retry_and_redo(address: Address) -> None:
-        story.retry(address)
-        story.redo(address)
+        story.tree.retry(address)
+        story.tree.redo(address)
 
     costs = [steps(partial(retry_and_redo, address)) for address in addresses]
 
@@ -96,8 +98,8 @@ def test_moving_about_at_the_tip_costs_the_same_however_often_it_was_retried(sto
 def test_adding_to_a_namespace_costs_the_same_however_full_it_is(story: Story, steps: Steps, facts: Namespace) -> None:
     costs: list[int] = []
     unsearched = replace(facts, search=None)  # the index counts its own cost
-    address = story.create_session("w", session_id="s").address
-    story.append(address, [Draft("player", "x")])
+    address = story.sessions.create("w", session_id="s").address
+    story.messages.append(address, [Draft("player", "x")])
     scope = Scope("w", session="s")
     for size in (1, 300):
 
@@ -114,7 +116,7 @@ def test_adding_to_a_namespace_costs_the_same_however_full_it_is(story: Story, s
 def test_a_job_costs_the_same_however_long_the_ledger_is(
     story: Story, steps: Steps, leases: Leases, address: Address
 ) -> None:
-    (message,) = story.append(address, [Draft("player", "x")])
+    (message,) = story.messages.append(address, [Draft("player", "x")])
     costs: list[int] = []
 
     def one_more(work: Callable[..., None], names: Iterator[str]) -> None:
@@ -138,11 +140,11 @@ def test_a_job_costs_the_same_however_long_the_ledger_is(
 
 
 def test_the_newest_messages_cost_the_same_in_a_story_of_five_thousand(story: Story, steps: Steps) -> None:
-    short, long = (story.create_session("w", session_id=name).address for name in ("short", "long"))
-    story.append(short, [Draft("narrator", "x") for _ in range(50)])
-    story.append(long, [Draft("narrator", "x") for _ in range(5_000)])
+    short, long = (story.sessions.create("w", session_id=name).address for name in ("short", "long"))
+    story.messages.append(short, [Draft("narrator", "x") for _ in range(50)])
+    story.messages.append(long, [Draft("narrator", "x") for _ in range(5_000)])
 
-    costs = [steps(partial(story.messages, address, last=50)) for address in (short, long)]
+    costs = [steps(partial(story.messages.read, address, last=50)) for address in (short, long)]
 
     assert costs[1] <= 2 * costs[0]
 
@@ -154,13 +156,13 @@ def test_a_rare_word_costs_the_same_in_a_story_of_five_thousand(
 
     def ask(tx: Tx, address: Address) -> int:
         part = index.part_for(tx, address.workspace, address.session, "")
-        scope = PartScope(part, story.lineage(address, tx=tx))
+        scope = PartScope(part, story.tree.lineage(address, tx=tx))
         return len(index.search(tx, Query(("1007",), (scope,), (Source(),), neighbours=False)).hits)
 
     costs: list[int] = []
     for name, size in (("short", 50), ("long", 5_000)):
-        address = story.create_session("w", session_id=name).address
-        story.append(address, [Draft("narrator", str(1000 + number)) for number in range(size)])
+        address = story.sessions.create("w", session_id=name).address
+        story.messages.append(address, [Draft("narrator", str(1000 + number)) for number in range(size)])
         index.maintain(db)
         search = partial(ask, address=address)
         assert story.read(search) == 1

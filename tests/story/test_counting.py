@@ -33,12 +33,12 @@ def test_messages_are_counted_before_the_write(
 ) -> None:
     (message,) = say("a bridge of silver")
 
-    story.edit(address, message.id, "a bridge of gold")
-    story.hide(address, message.id)
-    story.unhide(address, message.id)
+    story.messages.edit(address, message.id, "a bridge of gold")
+    story.messages.hide(address, message.id)
+    story.messages.unhide(address, message.id)
 
     assert inside == []
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 @pytest.mark.parametrize("person", [True, False])
@@ -52,12 +52,12 @@ def test_records_are_counted_before_the_write(
     story.records.restore(NAMESPACE, scope, "k", person=person)
 
     assert inside == []
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_workspace_with_another_search_table_is_counted_by_that(story: Story, scope: Scope) -> None:
-    story.declare(scope.workspace, Namespace("lore", "entries", search=SearchTable(text=("name",))))
+    story.index.declare(scope.workspace, Namespace("lore", "entries", search=SearchTable(text=("name",))))
 
     story.records.put(NAMESPACE, scope, "k", VALUE)
 
-    assert story.check_index() == []
+    assert story.index.check() == []

@@ -64,7 +64,7 @@ def test_a_record_is_found_by_what_its_manifest_declares(
     story.records.put(lore, WORKSPACE, "mira", value)
 
     assert ask(query) == (["mira"] if found else [])
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_record_that_is_switched_off_is_kept_and_not_found(story: Story, ask: Ask, lore: Namespace) -> None:
@@ -73,7 +73,7 @@ def test_a_record_that_is_switched_off_is_kept_and_not_found(story: Story, ask: 
 
     assert ask("silver") == []
     assert story.records.count(lore, WORKSPACE) == 1
-    assert story.check_index() == []
+    assert story.index.check() == []
     story.records.put(lore, WORKSPACE, "mira", {"body": "the silver key", "enabled": True})
     assert ask("silver") == ["mira"]
 
@@ -88,9 +88,9 @@ def test_switching_off_on_one_branch_hides_what_stood_before(
     story.records.put(switched, scope, "k", {"text": "lantern", "on": False})
 
     assert find("lantern", switched) == []
-    story.undo(address)
+    story.tree.undo(address)
     assert find("lantern", switched) == ["k"]
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_namespace_without_a_search_table_is_not_indexed(
@@ -102,44 +102,44 @@ def test_a_namespace_without_a_search_table_is_not_indexed(
     story.records.put(blocks, scope, "scene", {"text": "lantern"})
 
     assert find("lantern", blocks) == []
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_changed_search_table_is_followed_by_old_records_and_new(story: Story, ask: Ask, lore: Namespace) -> None:
     wider = replace(lore, search=SearchTable(("body", "secret")))
     story.records.put(lore, WORKSPACE, "old", {"body": "a door", "secret": "trapdoor", "name": "Cellar"})
-    assert not story.declare("w", lore)
+    assert not story.index.declare("w", lore)
 
-    assert story.declare("w", wider)
+    assert story.index.declare("w", wider)
     story.records.put(wider, WORKSPACE, "new", {"body": "a gate", "secret": "trapdoor"})
-    assert story.indexing("w") == {("lorebook", "entries")}
+    assert story.index.pending("w") == {("lorebook", "entries")}
     assert ask("trapdoor") == ["new"]
-    story.maintain()
+    story.index.maintain()
 
-    assert story.indexing("w") == set()
+    assert story.index.pending("w") == set()
     assert sorted(ask("trapdoor")) == ["new", "old"]
     assert ask("cellar") == []
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_search_table_can_be_taken_away_and_given_back(story: Story, ask: Ask, lore: Namespace) -> None:
     story.records.put(lore, WORKSPACE, "old", {"body": "a door"})
 
-    story.declare("w", replace(lore, search=None))
-    story.maintain()
-    assert (ask("door"), story.check_index()) == ([], [])
-    story.declare("w", lore)
-    story.maintain()
+    story.index.declare("w", replace(lore, search=None))
+    story.index.maintain()
+    assert (ask("door"), story.index.check()) == ([], [])
+    story.index.declare("w", lore)
+    story.index.maintain()
 
-    assert (ask("door"), story.check_index()) == (["old"], [])
+    assert (ask("door"), story.index.check()) == (["old"], [])
 
 
 def test_what_does_not_change_the_index_needs_no_indexing(story: Story, lore: Namespace) -> None:
     assert lore.search is not None
-    story.create_workspace("w")
+    story.workspaces.create("w")
     story.records.put(lore, WORKSPACE, "old", {"body": "a door"})
 
-    assert not story.declare("w", replace(lore, search=replace(lore.search, weight=3.0, visibility="owner")))
+    assert not story.index.declare("w", replace(lore, search=replace(lore.search, weight=3.0, visibility="owner")))
 
 
 def test_an_interrupted_reindex_is_taken_up_by_the_next_to_maintain(
@@ -147,7 +147,7 @@ def test_an_interrupted_reindex_is_taken_up_by_the_next_to_maintain(
 ) -> None:
     for number in range(250):
         story.records.put(lore, WORKSPACE, f"k{number:03}", {"body": "a door", "secret": f"trapdoor {number}"})
-    story.declare("w", replace(lore, search=SearchTable(("body", "secret"))))
+    story.index.declare("w", replace(lore, search=SearchTable(("body", "secret"))))
     writes: list[str] = []
     write = db.write
 
@@ -160,13 +160,13 @@ def test_an_interrupted_reindex_is_taken_up_by_the_next_to_maintain(
     with monkeypatch.context() as patch:
         patch.setattr(db, "write", dying)
         with pytest.raises(KeyboardInterrupt):
-            story.maintain()
-    assert story.indexing("w")
-    assert story.check_index() != []
+            story.index.maintain()
+    assert story.index.pending("w")
+    assert story.index.check() != []
 
-    story.maintain()
+    story.index.maintain()
 
-    assert story.check_index() == []
+    assert story.index.check() == []
     assert ask("249") == ["k249"]
 
 
@@ -183,25 +183,25 @@ def test_a_difference_is_found_and_named_and_a_rebuild_mends_it(
         tx.run("DELETE FROM message WHERE id = ?", (kept.id,))
 
     db.write(spoil, name="spoil")
-    assert {fault.difference.key for fault in story.check_index()} == {lost.id, "k", kept.id}
+    assert {fault.difference.key for fault in story.index.check()} == {lost.id, "k", kept.id}
 
-    story.rebuild_index()
+    story.index.rebuild()
 
-    assert story.check_index() == []
+    assert story.index.check() == []
     assert (find("lantern"), find("harbour"), find("gong", facts), find("bell", facts)) == ([lost.id], [], ["k"], [])
 
 
 def test_a_rebuild_of_everything_tells_how_far_it_is(story: Story, address: Address, lore: Namespace, say: Say) -> None:
     say(*["> x"] * 250)
-    story.create_session("v", session_id="other")
+    story.sessions.create("v", session_id="other")
     story.records.put(lore, WORKSPACE, "k", {"body": "a door"})
     steps: list[tuple[int, int]] = []
 
-    story.rebuild_index(progress=lambda done, total: steps.append((done, total)))
+    story.index.rebuild(progress=lambda done, total: steps.append((done, total)))
 
     assert steps == [(1, 3), (2, 3), (3, 3)]
-    assert story.check_index() == []
-    assert story.check_index(address) == []
+    assert story.index.check() == []
+    assert story.index.check(address) == []
 
 
 def test_what_an_older_tokeniser_wrote_is_rebuilt_by_maintenance(
@@ -211,10 +211,10 @@ def test_what_an_older_tokeniser_wrote_is_rebuilt_by_maintenance(
         patch.setattr("talekeeper.search.writing.TOKENS_FINGERPRINT", "an older one")
         say("> the lantern")
 
-    story.maintain()
+    story.index.maintain()
 
     assert db.read(lambda tx: tx.rows("SELECT 1 FROM tail WHERE tokens = 'an older one'")) == []
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 @pytest.mark.parametrize("column", ["plugins", "settings"])
@@ -224,7 +224,7 @@ def test_a_stored_document_that_changed_on_the_disk_is_damage(
     db.write(lambda tx: tx.run(f"UPDATE session SET {column} = '{{'"), name="damage")
 
     with pytest.raises(StoreUnusable, match="the database is damaged"):
-        story.session(address)
+        story.sessions.get(address)
 
 
 def test_a_record_that_changed_on_the_disk_is_damage(story: Story, db: Database, scope: Scope) -> None:

@@ -69,7 +69,7 @@ def test_the_same_work_is_noted_once(story: Story, address: Address, lease: Leas
 
 def test_work_noted_in_a_turn_is_undone_with_it(story: Story, address: Address) -> None:
     def turn(tx: Any) -> None:
-        story.append(address, [Draft("player", "a")], tx=tx)
+        story.messages.append(address, [Draft("player", "a")], tx=tx)
         story.jobs.enqueue(address, "memory", "extract", Coordinate(0, 0), start=0, tx=tx)
         raise KeyError
 
@@ -227,14 +227,14 @@ def test_coverage_is_read_from_the_lineage(story: Story, address: Address, lease
     run_all(story, address, lease)
     assert story.jobs.covered(address, "memory", "extract") == [(0, 3)]
 
-    story.retry(address)
+    story.tree.retry(address)
     say("other d", "> e")
 
     assert story.jobs.covered(address, "memory", "extract") == [(0, 1)]
     assert story.jobs.covered(address, "memory", "extract", at=Coordinate(0, 3)) == [(0, 3)]
     assert story.jobs.covered(address, "memory", "summary") == []
     assert [message.text for message in story.jobs.uncovered(address, "memory", "extract")] == ["c", "other d", "e"]
-    story.go(address, Coordinate(0, 3))
+    story.tree.go(address, Coordinate(0, 3))
     assert story.jobs.uncovered(address, "memory", "extract") == []
 
 
@@ -250,18 +250,20 @@ def test_the_first_uncovered_stretch_ends_where_coverage_begins_again(
 
     assert texts() == ["a", "b"]
     assert texts(limit=1) == ["a"]
-    story.delete(address, made[0].id)
-    story.delete(address, made[1].id)
+    story.messages.delete(address, made[0].id)
+    story.messages.delete(address, made[1].id)
     assert texts() == ["e", "f"]
 
 
 def test_only_story_messages_count(story: Story, address: Address, say: Say) -> None:
-    story.append(address, [Draft("player", "a"), Draft("tool", "dice"), Draft("system", "x"), Draft("narrator", " ")])
+    story.messages.append(
+        address, [Draft("player", "a"), Draft("tool", "dice"), Draft("system", "x"), Draft("narrator", " ")]
+    )
     say("b")
 
-    assert story.count_story(address) == 2
+    assert story.messages.count_story(address) == 2
     assert [message.text for message in story.jobs.uncovered(address, "memory", "bank")] == ["a", "b"]
-    assert [message.text for message in story.story_messages(address, 1, 4)] == ["b"]
+    assert [message.text for message in story.messages.story(address, 1, 4)] == ["b"]
 
 
 def test_work_of_a_branch_that_was_left_waits_for_the_return(
@@ -269,11 +271,11 @@ def test_work_of_a_branch_that_was_left_waits_for_the_return(
 ) -> None:
     say("> a", "b")
     note(0, 1)
-    story.retry(address)
+    story.tree.retry(address)
     say("other b")
 
     assert story.jobs.claim(address, lease) is None
-    story.switch_take(address, 1)
+    story.tree.switch_take(address, 1)
     assert story.jobs.claim(address, lease) is not None
 
 

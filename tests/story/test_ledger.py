@@ -138,10 +138,10 @@ def test_what_a_job_covers_stands_at_the_last_message_of_it(
     note(story, address, 2, 3)
     story.jobs.succeed(address, claim().id, lease, covered=(0, 2))
 
-    story.retry(address)
+    story.tree.retry(address)
     say("other d")
     on_the_other_take = story.jobs.covered(address, "memory", "extract")
-    story.undo(address)
+    story.tree.undo(address)
 
     assert on_the_other_take == [(0, 2)]
     assert story.jobs.covered(address, "memory", "extract") == []
@@ -165,9 +165,9 @@ def test_a_change_where_coverage_ends_reopens_the_job(
     note(story, address, 2, 3)
     story.jobs.succeed(address, claim().id, lease, covered=(0, 1))
 
-    story.edit(address, made[0].id, "A")
+    story.messages.edit(address, made[0].id, "A")
     inside = [job.state for job in story.jobs.all(address)]
-    story.edit(address, made[1].id, "B")
+    story.messages.edit(address, made[1].id, "B")
 
     assert inside == [JobState.SUCCEEDED]
     assert [job.state for job in story.jobs.all(address)] == [JobState.REOPENED]
@@ -182,9 +182,9 @@ def test_a_change_takes_a_running_job_from_its_worker_only_where_it_may_have_rea
     (later,) = say("> c")
     job = claim()
 
-    story.edit(address, later.id, "C")
+    story.messages.edit(address, later.id, "C")
     story.write(lambda tx: story.jobs.check(address, job.id, lease, tx), name="a batch")
-    story.edit(address, story.messages(address)[0].id, "A")
+    story.messages.edit(address, story.messages.read(address)[0].id, "A")
 
     with pytest.raises(Conflict, match="no longer this worker's"):
         story.write(lambda tx: story.jobs.check(address, job.id, lease, tx), name="a late batch")
@@ -222,7 +222,7 @@ def test_a_record_whose_source_changed_may_be_added_again(
         return story.records.add(facts, scope, {"text": "x"}, dedupe="one", derived=derived) is not None
 
     first, doubled = add(), add()
-    story.edit(address, made[1].id, "B")
+    story.messages.edit(address, made[1].id, "B")
 
     assert (first, doubled, add(), add()) == (True, False, True, False)
 

@@ -84,13 +84,13 @@ class StoryMachine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.story.create_session("w", session_id="s")
+        self.story.sessions.create("w", session_id="s")
 
     def teardown(self) -> None:
         try:
-            assert self.story.check_index() == []
+            assert self.story.index.check() == []
             self.story.settle()
-            assert self.story.check_index() == []
+            assert self.story.index.check() == []
             assert self.db.integrity() == []
         finally:
             self.db.close()
@@ -105,7 +105,7 @@ class StoryMachine(RuleBasedStateMachine):
     )
     def append(self, role: Role, text: str, takes: int) -> None:
         beside = tuple(Draft(role, f"{text} {number}") for number in range(takes))
-        made = self.story.append(ADDRESS, [Draft(role, text, takes=beside)])
+        made = self.story.messages.append(ADDRESS, [Draft(role, text, takes=beside)])
 
         parent = self.head
         turn = (parent.turn if parent else 0) + (role == "player")
@@ -122,7 +122,7 @@ class StoryMachine(RuleBasedStateMachine):
     def answer_anywhere(self, data: st.DataObject) -> None:
         under = data.draw(st.sampled_from(self.nodes))
         head = self.head
-        (made,) = self.story.answer(ADDRESS, under.at, [Draft("narrator", "late answer")])
+        (made,) = self.story.messages.answer(ADDRESS, under.at, [Draft("narrator", "late answer")])
 
         self.nodes.append(Node(made.coordinate, under, "narrator", under.turn, made.text))
         if under is head and self.session_head() == made.coordinate:
@@ -133,11 +133,11 @@ class StoryMachine(RuleBasedStateMachine):
         line = self.told(self.head)
         if not line:
             with pytest.raises(NotFound):
-                self.story.undo(ADDRESS)
+                self.story.tree.undo(ADDRESS)
             return
         while len(line) > 1 and line[-2].turn == line[-1].turn:
             line.pop()
-        self.story.undo(ADDRESS)
+        self.story.tree.undo(ADDRESS)
         self.leave(above(line[-1]))
 
     @rule()
@@ -145,13 +145,13 @@ class StoryMachine(RuleBasedStateMachine):
         line = self.told(self.head)
         if not line:
             with pytest.raises(NotFound):
-                self.story.retry(ADDRESS)
+                self.story.tree.retry(ADDRESS)
             return
         first = len(line) - 1
         while first and line[first - 1].turn == line[-1].turn:
             first -= 1
         asked = next((node for node in reversed(line[first:]) if node.role == "player"), above(line[first]))
-        self.story.retry(ADDRESS)
+        self.story.tree.retry(ADDRESS)
         self.leave(asked)
 
     def leave(self, to: Node | None) -> None:
@@ -163,31 +163,31 @@ class StoryMachine(RuleBasedStateMachine):
     def redo(self) -> None:
         if self.tip is None:
             with pytest.raises(NotFound):
-                self.story.redo(ADDRESS)
+                self.story.tree.redo(ADDRESS)
             return
-        self.story.redo(ADDRESS)
+        self.story.tree.redo(ADDRESS)
         self.head, self.tip = self.tip, None
 
     @precondition(lambda self: self.nodes)
     @rule(data=st.data())
     def go(self, data: st.DataObject) -> None:
         self.head, self.tip = data.draw(st.sampled_from(self.nodes)), None
-        self.story.go(ADDRESS, self.head.at)
+        self.story.tree.go(ADDRESS, self.head.at)
 
     @rule(data=st.data())
     def fork(self, data: st.DataObject) -> None:
         node = data.draw(st.sampled_from([None, *self.nodes]))
-        head = self.story.fork(ADDRESS, ROOT if node is None else node.at).head
+        head = self.story.tree.fork(ADDRESS, ROOT if node is None else node.at).head
         turn = node.turn if node else 0
         self.head, self.tip = Node(head, node, "", turn, "", is_start=True), None
 
     @rule(data=st.data())
     def switch_take(self, data: st.DataObject) -> None:
-        takes = self.story.takes(ADDRESS)
+        takes = self.story.tree.takes(ADDRESS)
         if not takes:
             return
         take = data.draw(st.sampled_from(takes))
-        self.story.switch_take(ADDRESS, take.number)
+        self.story.tree.switch_take(ADDRESS, take.number)
         self.head, self.tip = self.node_at(take.tip), None
 
     # Changes
@@ -196,7 +196,7 @@ class StoryMachine(RuleBasedStateMachine):
     @rule(data=st.data(), text=st.sampled_from(WORDS))
     def edit(self, data: st.DataObject, text: str) -> None:
         node = data.draw(st.sampled_from(self.alive()))
-        self.story.edit(ADDRESS, self.id_of(node), text)
+        self.story.messages.edit(ADDRESS, self.id_of(node), text)
         if node.text != text:
             node.text = text
             self.source_changed(node)
@@ -205,7 +205,7 @@ class StoryMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         node = data.draw(st.sampled_from(self.alive()))
-        self.story.delete(ADDRESS, self.id_of(node))
+        self.story.messages.delete(ADDRESS, self.id_of(node))
         node.deleted = True
         self.source_changed(node)
 
@@ -213,7 +213,7 @@ class StoryMachine(RuleBasedStateMachine):
     @rule(data=st.data(), hidden=st.booleans())
     def hide(self, data: st.DataObject, hidden: bool) -> None:
         node = data.draw(st.sampled_from(self.alive()))
-        (self.story.hide if hidden else self.story.unhide)(ADDRESS, self.id_of(node))
+        (self.story.messages.hide if hidden else self.story.messages.unhide)(ADDRESS, self.id_of(node))
         node.hidden = hidden
 
     def source_changed(self, node: Node) -> None:
@@ -289,7 +289,7 @@ class StoryMachine(RuleBasedStateMachine):
         return [node for node in self.nodes if not node.deleted]
 
     def id_of(self, node: Node) -> str:
-        message = self.story.message_at(ADDRESS, node.at)
+        message = self.story.messages.at(ADDRESS, node.at)
         assert message is not None
         return message.id
 
@@ -297,7 +297,7 @@ class StoryMachine(RuleBasedStateMachine):
         return next(node for node in self.nodes if node.at == at)
 
     def session_head(self) -> Coordinate:
-        return self.story.session(ADDRESS).head
+        return self.story.sessions.get(ADDRESS).head
 
     def on_line(self, key: str, head: Node | None) -> list[Version]:
         line = head.line() if head else []
@@ -325,12 +325,12 @@ class StoryMachine(RuleBasedStateMachine):
     @invariant()
     def the_story_reads_the_same(self) -> None:
         line = [node.text for node in self.told(self.head)]
-        session = self.story.session(ADDRESS)
+        session = self.story.sessions.get(ADDRESS)
 
-        assert [message.text for message in self.story.messages(ADDRESS)] == line
-        assert [message.text for message in self.story.messages(ADDRESS, last=3)] == line[-3:]
-        assert [message.text for message in self.story.messages(ADDRESS, at=session.head)] == line
-        assert self.story.lineage(ADDRESS) == self.story.lineage(ADDRESS, session.head)
+        assert [message.text for message in self.story.messages.read(ADDRESS)] == line
+        assert [message.text for message in self.story.messages.read(ADDRESS, last=3)] == line[-3:]
+        assert [message.text for message in self.story.messages.read(ADDRESS, at=session.head)] == line
+        assert self.story.tree.lineage(ADDRESS) == self.story.tree.lineage(ADDRESS, session.head)
         assert session.head.depth == (self.head.at.depth if self.head else -1)
         assert session.messages == len(self.nodes)
 
@@ -351,8 +351,8 @@ class StoryMachine(RuleBasedStateMachine):
         node = data.draw(st.sampled_from(self.nodes))
         line = [each.text for each in self.told(node)]
 
-        assert [message.text for message in self.story.messages(ADDRESS, at=node.at)] == line
-        assert [message.text for message in self.story.messages(ADDRESS, at=node.at, last=2)] == line[-2:]
+        assert [message.text for message in self.story.messages.read(ADDRESS, at=node.at)] == line
+        assert [message.text for message in self.story.messages.read(ADDRESS, at=node.at, last=2)] == line[-2:]
         for key in KEYS:
             expected = self.standing(key, node)
             record = self.story.records.get(FACTS, SCOPE, key, at=node.at)
@@ -360,11 +360,11 @@ class StoryMachine(RuleBasedStateMachine):
 
     @rule()
     def the_index_agrees(self) -> None:
-        assert self.story.check_index(ADDRESS) == []
+        assert self.story.index.check(ADDRESS) == []
 
     @rule()
     def maintain(self) -> None:
-        self.story.maintain()
+        self.story.index.maintain()
 
 
 TestStory = StoryMachine.TestCase

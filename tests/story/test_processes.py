@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx, ensure_outside_write
 from talekeeper.errors import HeldAcrossCall
+from talekeeper.ids import Ids
 from talekeeper.search import Index, PartScope, Query, Source
 from talekeeper.story import Address, Coordinate, JobState, Message, Story
 
@@ -66,14 +68,14 @@ def tellers(path: Path, address: Address) -> Iterator[Tellers]:
 
 def check_everything(story: Story, db: Database, address: Address) -> int:
     """Compares what the store keeps twice, and gives the number of messages."""
-    session = story.session(address)
-    everything = list(story.all_messages(address))
+    session = story.sessions.get(address)
+    everything = list(story.messages.all(address))
 
-    assert story.check_index() == []
+    assert story.index.check() == []
     assert db.integrity() == []
     assert [message.seq for message in everything] == list(range(session.messages))
-    assert story.lineage(address) == story.lineage(address, session.head)
-    told = story.messages(address, at=session.head)
+    assert story.tree.lineage(address) == story.tree.lineage(address, session.head)
+    told = story.messages.read(address, at=session.head)
     assert [message.coordinate.depth for message in told] == sorted({m.coordinate.depth for m in told})
     return len(everything)
 
@@ -86,7 +88,7 @@ def kill_at_random(
     for round_number in range(kills):
         child = tellers.start("random", round_number)
         enough = messages + chance.randrange(2, 25)
-        while story.session(address).messages < enough:
+        while story.sessions.get(address).messages < enough:
             time.sleep(0.001)
         time.sleep(chance.uniform(0.0, 0.01))
         os.kill(child, signal.SIGKILL)
@@ -118,7 +120,7 @@ def test_a_process_killed_at_any_moment_of_hundreds_of_turns(
 def found(story: Story, index: Index, address: Address, query: str) -> int:
     def search(tx: Tx) -> int:
         part = index.part_for(tx, address.workspace, address.session, "")
-        scope = PartScope(part, story.lineage(address, tx=tx))
+        scope = PartScope(part, story.tree.lineage(address, tx=tx))
         return len(index.search(tx, Query((query,), (scope,), (Source(),), neighbours=False)).hits)
 
     return story.read(search)
@@ -134,7 +136,7 @@ def test_processes_writing_one_session_lose_nothing_and_find_each_other(
 
     assert codes == [0] * writers
     assert check_everything(story, db, address) == 50 * writers
-    told = story.messages(address)
+    told = story.messages.read(address)
     assert [message.coordinate for message in told] == [Coordinate(0, depth) for depth in range(50 * writers)]
     for number in range(writers):
         own = [message.text for message in told if message.speaker == f"Writer {number}"]
@@ -143,13 +145,19 @@ def test_processes_writing_one_session_lose_nothing_and_find_each_other(
 
 
 def test_two_stores_of_one_process_see_each_others_writes(
-    open_database: Callable[[], Database], story: Story, address: Address, say: Say, index: Index, clock: object
+    open_database: Callable[[], Database],
+    story: Story,
+    address: Address,
+    say: Say,
+    index: Index,
+    clock: FixedClock,
+    ids: Ids,
 ) -> None:
     say("> the lantern")
     assert found(story, index, address, "lantern") == 1
-    other = Story(open_database(), Index(), story._core.clock, story._core.ids)  # pyright: ignore[reportPrivateUsage] -- one clock and one row of ids for both
+    other = Story(open_database(), Index(), clock, ids)
 
-    other.edit(address, other.messages(address)[0].id, "the candle")
+    other.messages.edit(address, other.messages.read(address)[0].id, "the candle")
 
     assert (found(story, index, address, "lantern"), found(story, index, address, "candle")) == (0, 1)
 
@@ -165,7 +173,7 @@ def test_another_program_writes_all_the_while_a_job_runs(
     with leases.hold("w", "jobs/s") as lease:
         job = story.jobs.claim(address, lease)
         assert job is not None
-        messages = story.story_messages(address, job.start, job.end, at=job.coordinate)
+        messages = story.messages.story(address, job.start, job.end, at=job.coordinate)
         for _ in range(20):  # the model thinks here
             ensure_outside_write("a model call")
             neighbour.execute("BEGIN IMMEDIATE")
@@ -183,7 +191,7 @@ def test_a_model_called_inside_a_turns_commit_is_stopped_before_it_begins(
     story: Story, address: Address, path: Path
 ) -> None:
     def turn(tx: Tx) -> None:
-        story.rename_session(address, "half done", tx=tx)
+        story.sessions.rename(address, "half done", tx=tx)
         ensure_outside_write("a model call")
 
     with pytest.raises(HeldAcrossCall, match="a model call was started while the write 'turn' was open"):
@@ -193,4 +201,4 @@ def test_a_model_called_inside_a_turns_commit_is_stopped_before_it_begins(
     neighbour.execute("BEGIN IMMEDIATE")
     neighbour.execute("COMMIT")
     neighbour.close()
-    assert story.session(address).title == ""
+    assert story.sessions.get(address).title == ""

@@ -85,7 +85,7 @@ def test_a_limit_reached_by_two_at_once_is_kept(story: Story, scope: Scope, race
     assert kept == {key for racer in racers for key in racer.accepted}
     assert len(kept) == limit
     assert {type(fault) for racer in racers for fault in racer.refused} == {LimitReached}
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_the_oldest_makes_room_for_two_at_once(story: Story, scope: Scope, racers: list[Racer]) -> None:
@@ -102,7 +102,7 @@ def test_the_oldest_makes_room_for_two_at_once(story: Story, scope: Scope, racer
     withdrawn = story.records.list(namespace, scope, withdrawn=True)
     assert (live, [racer.refused for racer in racers]) == (5, [[], []])
     assert {key for racer in racers for key in racer.accepted} >= {record.key for record in withdrawn}
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 @pytest.mark.parametrize("person", [True, False])
@@ -124,7 +124,7 @@ def test_both_versions_of_a_key_written_at_once_are_kept(
     assert sorted(record.value["body"] for record in history) == sorted(b for racer in racers for b in racer.accepted)
     assert standing == history[-1]
     assert [racer.refused for racer in racers] == [[], []]
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_an_append_only_key_goes_to_one_of_two(story: Story, scope: Scope, racers: list[Racer]) -> None:
@@ -145,30 +145,32 @@ def test_edits_of_one_message_at_once_are_all_kept(
     story: Story, address: Address, say: Callable[..., list[object]], racers: list[Racer]
 ) -> None:
     say("It is raining.")
-    (message,) = story.messages(address)
+    (message,) = story.messages.read(address)
 
     def edit(racer: Racer) -> None:
         for number in range(_ROUNDS):
             text = f"{racer.name} {number}"
-            racer.tries(text, racer.story.edit, address, message.id, text)
+            racer.tries(text, racer.story.messages.edit, address, message.id, text)
 
     race(racers, edit)
 
-    texts = [revision.text for revision in story.texts(address, message.id)]
+    texts = [revision.text for revision in story.messages.texts(address, message.id)]
     assert sorted(texts) == sorted(["It is raining.", *(text for racer in racers for text in racer.accepted)])
-    assert texts[-1] == story.message(address, message.id).text
-    assert story.check_index() == []
+    assert texts[-1] == story.messages.get(address, message.id).text
+    assert story.index.check() == []
 
 
 def test_of_two_who_append_at_the_same_place_one_is_told(story: Story, address: Address, racers: list[Racer]) -> None:
-    head = story.session(address).head
+    head = story.sessions.get(address).head
 
     race(
         racers,
-        lambda racer: racer.tries(racer.name, lambda: racer.story.append(address, [Draft("player", racer.name)], head)),
+        lambda racer: racer.tries(
+            racer.name, lambda: racer.story.messages.append(address, [Draft("player", racer.name)], head)
+        ),
     )
 
-    assert [message.text for message in story.messages(address)] == [n for racer in racers for n in racer.accepted]
+    assert [message.text for message in story.messages.read(address)] == [n for racer in racers for n in racer.accepted]
     assert [type(fault) for racer in racers for fault in racer.refused] == [Conflict]
 
 
@@ -186,22 +188,22 @@ def test_what_is_deleted_while_another_writes_into_it_is_gone_whole_or_new(
             if number == _ROUNDS:
                 half.set()
             text = f"silver {number}"
-            writer.tries(text, writer.story.append, address, [Draft("narrator", text)])
+            writer.tries(text, writer.story.messages.append, address, [Draft("narrator", text)])
             writer.tries(text, writer.story.records.put, namespace, scope, text, {"body": text})
         half.set()
 
     def remove() -> None:
         half.wait()
         if what == "workspace":
-            remover.story.delete_workspace(address.workspace)
+            remover.story.workspaces.delete(address.workspace)
         else:
-            remover.story.delete_session(address)
+            remover.story.sessions.delete(address)
 
     race(racers, lambda racer: write() if racer is writer else remove())
 
     assert {type(fault) for fault in writer.refused} <= {NotFound}
-    assert story.check_index() == []
+    assert story.index.check() == []
     with pytest.raises(NotFound):
-        story.session(address)
+        story.sessions.get(address)
     left = story.read(lambda tx: [tx.one(f"SELECT count(*) FROM {t}") for t in ("message", "record", "part", "tail")])
     assert left == [(0,)] * 4

@@ -61,7 +61,7 @@ def test_the_deepest_version_on_the_lineage_stands(
     story.records.put(facts, scope, "k", {"text": "written last, standing early"}, at=Coordinate(0, 0))
 
     assert live() == {"k": "late"}
-    story.undo(address)
+    story.tree.undo(address)
     assert live() == {"k": "early"}
     assert live(at=Coordinate(0, 0)) == {"k": "written last, standing early"}
     assert live(at=ROOT) == {}
@@ -75,11 +75,11 @@ def test_what_a_person_writes_holds_on_every_branch_until_a_later_version(
     story.records.put(facts, scope, "k", {"text": "by hand"}, person=True)
 
     assert live() == {"k": "by hand"}
-    story.undo(address)
+    story.tree.undo(address)
     assert live() == {"k": "by hand"}
     story.records.put(facts, scope, "k", {"text": "later"})
     assert live() == {"k": "later"}
-    story.undo(address)
+    story.tree.undo(address)
     assert live() == {"k": "by hand"}
 
 
@@ -106,7 +106,7 @@ def test_withdrawing_on_one_branch_forgets_nothing_on_another(
     assert [record.key for record in story.records.list(facts, scope, withdrawn=True)] == ["k"]
     with pytest.raises(NotFound, match="withdrawn already"):
         story.records.withdraw(facts, scope, "k")
-    story.undo(address)
+    story.tree.undo(address)
     say("> else")
     assert (live(), find("lantern", facts)) == ({"k": "the lantern"}, ["k"])
 
@@ -119,7 +119,7 @@ def test_a_person_withdraws_on_every_branch(
     say("> c", "d")
     story.records.withdraw(facts, scope, "k", person=True)
 
-    story.undo(address)
+    story.tree.undo(address)
 
     assert live() == {}
 
@@ -159,7 +159,7 @@ def test_forgetting_blanks_every_version_and_keeps_the_rows(
         story.records.restore(facts, scope, "k")
     with pytest.raises(NotFound):
         story.records.forget(facts, scope, "k")
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_what_is_written_after_forgetting_stands_by_itself(
@@ -173,7 +173,7 @@ def test_what_is_written_after_forgetting_stands_by_itself(
 
     assert fresh.revision == 2
     assert live() == {"k": "fresh"}
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_a_dedupe_key_is_written_once_on_a_lineage(
@@ -182,7 +182,7 @@ def test_a_dedupe_key_is_written_once_on_a_lineage(
     say("> a", "b")
     first = story.records.add(facts, scope, {"text": "one"}, dedupe="turn 1")
     again = story.records.add(facts, scope, {"text": "two"}, dedupe="turn 1")
-    story.retry(address)
+    story.tree.retry(address)
     say("other b")
 
     other = story.records.add(facts, scope, {"text": "three"}, dedupe="turn 1")
@@ -265,7 +265,7 @@ def test_a_limit_counts_what_is_live_on_the_lineage(
     small = replace(facts, limit=1)
     say("> a", "b")
     story.records.add(small, scope, {"text": "first attempt"})
-    story.retry(address)
+    story.tree.retry(address)
     say("other b")
 
     assert story.records.add(small, scope, {"text": "second attempt"}) is not None
@@ -327,8 +327,8 @@ def test_records_stand_only_at_places_that_exist(story: Story, scope: Scope, fac
 
 
 def test_workspace_records_are_seen_from_every_session(story: Story, address: Address, lore: Namespace) -> None:
-    other = story.create_session("w", session_id="t")
-    scope = scope_of(lore, story.session(address))
+    other = story.sessions.create("w", session_id="t")
+    scope = scope_of(lore, story.sessions.get(address))
     story.records.put(lore, scope, "mira", {"body": "keeps the key"})
 
     assert scope_of(lore, other) == scope == Scope("w")
@@ -340,8 +340,8 @@ def test_workspace_records_are_seen_from_every_session(story: Story, address: Ad
 
 def test_preset_records_belong_to_the_preset_in_the_workspace(story: Story, facts: Namespace) -> None:
     notes = replace(facts, name="notes", scope="preset")
-    one = story.create_session("w", session_id="one", preset="detective")
-    two = story.create_session("w", session_id="two", preset="poet")
+    one = story.sessions.create("w", session_id="one", preset="detective")
+    two = story.sessions.create("w", session_id="two", preset="poet")
 
     story.records.put(notes, scope_of(notes, one), "k", {"text": "x"})
 

@@ -54,7 +54,7 @@ def test_the_index_is_in_step_after_every_batch(
         story.records.rewrite(
             replace(newer, schema={}), [(record, {"text": f"{record.value['text']} brass"}) for record in batch]
         )
-        assert story.check_index() == []
+        assert story.index.check() == []
 
     assert find("brass", newer) == ["a"]
     assert [record.version for record in story.records.history(newer, scope, "a")] == [2, 2, 2]
@@ -69,11 +69,11 @@ def test_a_new_search_table_counts_for_what_is_rewritten_at_once(
     story.records.rewrite(newer, _renamed(story.records.outdated("w", newer, 2)))
 
     assert sorted(find("lantern", newer)) == ["k0", "k1", "k2", "k3"]
-    assert story.indexing("w") == {("memory", "facts")}
+    assert story.index.pending("w") == {("memory", "facts")}
     story.records.rewrite(newer, _renamed(story.records.outdated("w", newer, 2)))
-    story.maintain()
+    story.index.maintain()
     assert sorted(find("lantern", newer)) == ["k0", "k1", "k2", "k3"]
-    assert story.check_index() == []
+    assert story.index.check() == []
 
 
 def test_what_is_restored_later_has_the_new_form(

@@ -19,23 +19,23 @@ HOME_WIDE = ("FROM upkeep ORDER BY since", "FROM workspace WHERE deleting = 0 OR
 def live_through_everything(story: Story, leases: Leases, address: Address, facts: Namespace) -> None:
     scope = Scope(address.workspace, session=address.session)
     drafts = [Draft("player", "a", ref="1"), Draft("narrator", "b", takes=(Draft("narrator", "c"),))]
-    messages = story.append(address, drafts)
-    story.append(address, drafts[:1])
-    story.retry(address)
-    story.append(address, [Draft("narrator", "d")])
-    story.switch_take(address, 1)
-    story.undo(address)
-    story.redo(address)
-    story.fork(address, Coordinate(0, 0), name="here")
-    story.go(address, Coordinate(0, 1))
-    story.answer(address, Coordinate(0, 0), [Draft("narrator", "e")])
+    messages = story.messages.append(address, drafts)
+    story.messages.append(address, drafts[:1])
+    story.tree.retry(address)
+    story.messages.append(address, [Draft("narrator", "d")])
+    story.tree.switch_take(address, 1)
+    story.tree.undo(address)
+    story.tree.redo(address)
+    story.tree.fork(address, Coordinate(0, 0), name="here")
+    story.tree.go(address, Coordinate(0, 1))
+    story.messages.answer(address, Coordinate(0, 0), [Draft("narrator", "e")])
     job = story.jobs.enqueue(address, "memory", "bank", Coordinate(0, 1), start=0)
     with leases.hold(address.workspace, "jobs") as lease:
         claimed = story.jobs.claim(address, lease)
         assert claimed is not None
         story.records.put(facts, scope, "k", {"text": "x"}, derived=Derived(0, 1, job.id))
         story.jobs.succeed(address, job.id, lease, covered=(0, 1))
-    story.edit(address, messages[1].id, "B")
+    story.messages.edit(address, messages[1].id, "B")
     story.records.restore(facts, scope, "k", person=True)
     story.records.add(facts, scope, {"text": "y"}, dedupe="d")
     story.records.list(facts, scope, after="k")
@@ -50,16 +50,16 @@ def live_through_everything(story: Story, leases: Leases, address: Address, fact
     story.turn_log.spent(address, turn=1)
     story.turn_log.uses(address, "memory", "facts")
     story.turn_log.decisions(address, 1)
-    story.hide(address, messages[0].id)
-    story.delete(address, messages[0].id)
-    story.purge(address, [messages[0].id])
-    story.declare(address.workspace, facts)
-    story.rebuild_index()
-    assert story.check_index() == []
-    assert story.speakers(address) == []
+    story.messages.hide(address, messages[0].id)
+    story.messages.delete(address, messages[0].id)
+    story.messages.purge(address, [messages[0].id])
+    story.index.declare(address.workspace, facts)
+    story.index.rebuild()
+    assert story.index.check() == []
+    assert story.messages.speakers(address) == []
     story.jobs.due_sessions(address.workspace)
-    story.delete_session(address)
-    story.delete_workspace(address.workspace)
+    story.sessions.delete(address)
+    story.workspaces.delete(address.workspace)
 
 
 def test_no_statement_reads_or_writes_rows_of_every_workspace(

@@ -20,45 +20,45 @@ def test_undo_takes_back_one_turn_at_a_time(story: Story, address: Address, say:
 
     seen: list[list[str]] = []
     for _ in range(3):
-        story.undo(address)
+        story.tree.undo(address)
         seen.append(told())
 
     assert seen == [["prologue", "a", "b"], ["prologue"], []]
     with pytest.raises(NotFound, match="nothing to undo"):
-        story.undo(address)
+        story.tree.undo(address)
 
 
 def test_redo_goes_to_the_tip_last_left(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b", "> c", "d")
-    story.undo(address)
-    story.undo(address)
+    story.tree.undo(address)
+    story.tree.undo(address)
 
-    story.redo(address)
+    story.tree.redo(address)
 
     assert told() == ["a", "b", "c", "d"]
     with pytest.raises(NotFound, match="nothing to redo"):
-        story.redo(address)
+        story.tree.redo(address)
 
 
 def test_going_on_after_an_undo_forks_and_ends_what_could_be_redone(
     story: Story, address: Address, say: Say, told: Told
 ) -> None:
     say("> a", "b", "> c", "d")
-    story.undo(address)
+    story.tree.undo(address)
 
     (other,) = say("> e")
 
     assert told() == ["a", "b", "e"]
     assert other.coordinate == Coordinate(1, 2)
     assert other.turn == 2
-    assert story.branches(address)[1].fork == Coordinate(0, 1)
+    assert story.tree.branches(address)[1].fork == Coordinate(0, 1)
     with pytest.raises(NotFound):
-        story.redo(address)
+        story.tree.redo(address)
 
 
 def test_undoing_everything_and_beginning_anew(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b")
-    story.undo(address)
+    story.tree.undo(address)
 
     (fresh,) = say("> other")
 
@@ -69,20 +69,20 @@ def test_undoing_everything_and_beginning_anew(story: Story, address: Address, s
 def test_retry_adds_a_take_under_the_same_question(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b", "> c", "d")
 
-    story.retry(address)
+    story.tree.retry(address)
     assert told() == ["a", "b", "c"]
     say("another d")
 
     assert told() == ["a", "b", "c", "another d"]
-    first, second = story.takes(address)
+    first, second = story.tree.takes(address)
     assert (first.number, first.current, second.number, second.current) == (1, False, 2, True)
 
 
 def test_a_retry_that_comes_to_nothing_can_be_taken_back(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b")
-    story.retry(address)
+    story.tree.retry(address)
 
-    story.redo(address)
+    story.tree.redo(address)
 
     assert told() == ["a", "b"]
 
@@ -90,105 +90,105 @@ def test_a_retry_that_comes_to_nothing_can_be_taken_back(story: Story, address: 
 def test_retrying_an_unanswered_question_stays_there(story: Story, address: Address, say: Say) -> None:
     say("> a")
 
-    assert story.retry(address).head == Coordinate(0, 0)
-    assert story.takes(address) == []
+    assert story.tree.retry(address).head == Coordinate(0, 0)
+    assert story.tree.takes(address) == []
 
 
 def test_a_turn_without_a_player_is_retried_from_its_beginning(story: Story, address: Address, told: Told) -> None:
-    story.append(address, [Draft("narrator", "a", turn=1), Draft("narrator", "b", turn=2)])
+    story.messages.append(address, [Draft("narrator", "a", turn=1), Draft("narrator", "b", turn=2)])
 
-    story.retry(address)
-    story.append(address, [Draft("narrator", "c", turn=2)])
+    story.tree.retry(address)
+    story.messages.append(address, [Draft("narrator", "c", turn=2)])
 
     assert told() == ["a", "c"]
-    assert len(story.takes(address)) == 2
+    assert len(story.tree.takes(address)) == 2
 
 
 def test_a_take_of_several_messages_is_switched_to_its_end(
     story: Story, address: Address, say: Say, told: Told
 ) -> None:
     say("> a", "b1", "b2")
-    story.retry(address)
+    story.tree.retry(address)
     say("c1", "c2", "c3")
 
-    story.switch_take(address, 1)
+    story.tree.switch_take(address, 1)
     assert told() == ["a", "b1", "b2"]
-    story.switch_take(address, 2)
+    story.tree.switch_take(address, 2)
 
     assert told() == ["a", "c1", "c2", "c3"]
     with pytest.raises(NotFound, match="no take 3"):
-        story.switch_take(address, 3)
+        story.tree.switch_take(address, 3)
 
 
 def test_a_take_that_went_on_ends_with_its_turn(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b", "> c", "d")
-    story.undo(address)
-    story.retry(address)
+    story.tree.undo(address)
+    story.tree.retry(address)
     say("other b")
 
-    story.switch_take(address, 1)
+    story.tree.switch_take(address, 1)
 
     assert told() == ["a", "b"]
 
 
 def test_another_question_is_no_take(story: Story, address: Address, say: Say) -> None:
     say("> a", "b", "> c", "d")
-    story.undo(address)
+    story.tree.undo(address)
     say("> e", "f")
 
-    assert len(story.takes(address)) == 1
+    assert len(story.tree.takes(address)) == 1
 
 
 def test_a_named_fork_is_a_checkpoint(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b", "> c", "d")
 
-    session = story.fork(address, Coordinate(0, 1), name="before the storm")
+    session = story.tree.fork(address, Coordinate(0, 1), name="before the storm")
     say("> e")
 
     assert session.head == Coordinate(1, 1)
     assert told() == ["a", "b", "e"]
-    assert [(branch.name, branch.tip) for branch in story.branches(address)] == [("", 3), ("before the storm", 2)]
+    assert [(branch.name, branch.tip) for branch in story.tree.branches(address)] == [("", 3), ("before the storm", 2)]
     with pytest.raises(Conflict, match="already a checkpoint"):
-        story.fork(address, name="before the storm")
+        story.tree.fork(address, name="before the storm")
 
 
 def test_forks_of_forks_grow_from_the_message_and_not_from_the_fork(
     story: Story, address: Address, say: Say, told: Told
 ) -> None:
     say("> a", "b")
-    story.fork(address)
-    story.fork(address)
+    story.tree.fork(address)
+    story.tree.fork(address)
 
     say("> c")
 
     assert told() == ["a", "b", "c"]
-    assert story.branches(address)[2].fork == Coordinate(0, 1)
-    assert story.lineage(address) == {0: 1, 2: 2}
+    assert story.tree.branches(address)[2].fork == Coordinate(0, 1)
+    assert story.tree.lineage(address) == {0: 1, 2: 2}
 
 
 def test_any_place_can_be_gone_to_and_nothing_else(story: Story, address: Address, say: Say, told: Told) -> None:
     say("> a", "b", "> c", "d")
-    story.undo(address)
+    story.tree.undo(address)
     say("> e")
 
-    story.go(address, Coordinate(0, 3))
+    story.tree.go(address, Coordinate(0, 3))
     assert told() == ["a", "b", "c", "d"]
-    story.go(address, ROOT)
+    story.tree.go(address, ROOT)
     assert told() == []
 
     for nowhere in (Coordinate(0, 4), Coordinate(1, 0), Coordinate(9, 0)):
         with pytest.raises(NotFound):
-            story.go(address, nowhere)
+            story.tree.go(address, nowhere)
         with pytest.raises(NotFound):
-            story.answer(address, nowhere, [Draft("narrator", "x")])
+            story.messages.answer(address, nowhere, [Draft("narrator", "x")])
 
 
 def test_undo_passes_over_deleted_messages(story: Story, address: Address, say: Say, told: Told) -> None:
     made = say("> a", "b", "> c", "d")
-    story.delete(address, made[2].id)
-    story.delete(address, made[3].id)
+    story.messages.delete(address, made[2].id)
+    story.messages.delete(address, made[3].id)
 
-    story.undo(address)
+    story.tree.undo(address)
 
     assert told() == []
 
@@ -197,7 +197,7 @@ def test_parts_of_the_story_can_be_read(story: Story, address: Address, say: Say
     say("prologue", "> a", "b", "> c", "d", "> e")
 
     def texts(**what: Any) -> list[str]:
-        return [message.text for message in story.messages(address, **what)]
+        return [message.text for message in story.messages.read(address, **what)]
 
     assert texts(last=2) == ["d", "e"]
     assert texts(last=0) == []
@@ -212,23 +212,23 @@ def test_parts_of_the_story_can_be_read(story: Story, address: Address, say: Say
 def test_the_last_messages_are_counted_without_deleted_ones(story: Story, address: Address, say: Say) -> None:
     made = say(*[f"> {number}" for number in range(40)])
     for message in made[5:39]:
-        story.delete(address, message.id)
+        story.messages.delete(address, message.id)
 
-    assert [message.text for message in story.messages(address, last=3)] == ["3", "4", "39"]
+    assert [message.text for message in story.messages.read(address, last=3)] == ["3", "4", "39"]
 
 
 def test_speakers_are_named_in_order_of_appearance(story: Story, address: Address) -> None:
     names = ["Mira", "Aldric", "", "Mira", "北塔"]
-    story.append(address, [Draft("narrator", "x", speaker=name) for name in names])
+    story.messages.append(address, [Draft("narrator", "x", speaker=name) for name in names])
 
-    assert story.speakers(address) == ["Mira", "Aldric", "北塔"]
+    assert story.messages.speakers(address) == ["Mira", "Aldric", "北塔"]
 
 
 def test_a_batch_of_many_is_read_back_in_order(story: Story, address: Address) -> None:
     for start in range(0, 1_200, 400):
-        story.append(address, [Draft("narrator", f"{number}") for number in range(start, start + 400)])
+        story.messages.append(address, [Draft("narrator", f"{number}") for number in range(start, start + 400)])
 
-    assert [int(message.text) for message in story.all_messages(address)] == list(range(1_200))
+    assert [int(message.text) for message in story.messages.all(address)] == list(range(1_200))
 
 
 def test_a_retried_turn_knows_nothing_of_the_first_attempt(
@@ -242,13 +242,13 @@ def test_a_retried_turn_knows_nothing_of_the_first_attempt(
         return answer.id in find("answer"), len(find("betrayed", facts)), len(story.records.list(facts, scope))
 
     assert seen() == (True, 1, 1)
-    story.retry(address)
+    story.tree.retry(address)
     assert seen() == (False, 0, 0)
     say("another answer")
     assert seen() == (False, 0, 0)
-    story.switch_take(address, 1)
+    story.tree.switch_take(address, 1)
     assert seen() == (True, 1, 1)
-    story.fork(address, story.messages(address, turns=(3, 3))[-1].coordinate)
+    story.tree.fork(address, story.messages.read(address, turns=(3, 3))[-1].coordinate)
     assert seen() == (False, 0, 0)
-    assert story.messages(address, turns=(4, 5)) == []
-    assert story.check_index() == []
+    assert story.messages.read(address, turns=(4, 5)) == []
+    assert story.index.check() == []

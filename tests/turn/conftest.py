@@ -71,11 +71,11 @@ class Stage:
             narrator.turn(self.address, line)
 
     def append(self, *drafts: Draft) -> list[Message]:
-        return self.story.append(self.address, drafts)
+        return self.story.messages.append(self.address, drafts)
 
     def told(self) -> list[str]:
         """The texts on the head's lineage."""
-        return [message.text for message in self.story.messages(self.address)]
+        return [message.text for message in self.story.messages.read(self.address)]
 
     def prompt(self, number: int = -1) -> list[dict[str, Any]]:
         """The messages of a question the narrator was asked."""
@@ -147,7 +147,7 @@ def set_up(blank_store: Path) -> Iterator[Callable[[Path], Stage]]:
         deadlines = Deadlines(load=30, segment=20, tool=20)
         host = Host(story, clock, folder=folder / "plugins", entries=tuple, deadlines=deadlines)
         stage = Stage(folder, db, Services(story, index, host, clock), Leases(folder / "leases", db))
-        story.create_session("w", session_id="s")
+        story.sessions.create("w", session_id="s")
         opened.append(stage)
         return stage
 

@@ -57,12 +57,12 @@ def test_with_nothing_waiting_it_continues_the_story(stage: Stage, narrator: Nar
 
 def test_after_a_step_back_it_is_another_take(stage: Stage, narrator: Narrator) -> None:
     stage.play("One.")
-    stage.story.retry(stage.address)
+    stage.story.tree.retry(stage.address)
 
     narrator.by_hand(stage.address, "By hand.")
 
     assert stage.told() == ["One.", "By hand."]
-    assert len(stage.story.takes(stage.address)) == 2
+    assert len(stage.story.tree.takes(stage.address)) == 2
 
 
 def test_a_blank_one_is_refused_and_writes_nothing(stage: Stage, narrator: Narrator) -> None:

@@ -14,7 +14,7 @@ from talekeeper.errors import (
     TalekeeperError,
 )
 from talekeeper.plugin_context import Pending
-from talekeeper.story import Draft, Story, TurnLog
+from talekeeper.story import Draft, Messages, TurnLog
 from talekeeper.testing import ScriptedServer, Step, call_tool, fail, overflow, raw, say, stop_short
 from talekeeper.turn import narrator, segments, tool_loop, turn_decisions
 from talekeeper.turn.jobs import JobRunner
@@ -35,7 +35,7 @@ PLACES: list[tuple[Any, str]] = [
     (tool_loop.ToolLoop, "narrate"),
     (tool_loop.ToolLoop, "_count"),
     (narrator, "commit"),
-    (Story, "answer"),
+    (Messages, "answer"),
     (Pending, "commit"),
     (TurnLog, "show"),
     (TurnLog, "decide"),
@@ -111,13 +111,13 @@ def test_an_endpoint_that_fails_fails_the_turn_and_nothing_else(
 
 def test_a_retry_that_fails_changes_nothing(whole: Stage) -> None:
     whole.play("One.")
-    before, head = whole.rows(), whole.story.session(whole.address).head
+    before, head = whole.rows(), whole.story.sessions.get(whole.address).head
 
     with pytest.raises(BadReply):
         whole.narrator([say("")]).retry(whole.address)
 
     assert whole.rows() == before
-    assert whole.story.session(whole.address).head == head
+    assert whole.story.sessions.get(whole.address).head == head
 
 
 # Context that is too long

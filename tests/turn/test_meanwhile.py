@@ -27,23 +27,23 @@ def meanwhile(stage: Stage, act: Callable[[], object]) -> Callable[[Recorded], S
 
 def test_an_undo_during_the_turn_leaves_the_head_and_keeps_the_answer_as_a_take(stage: Stage) -> None:
     stage.play("One.")
-    script = meanwhile(stage, lambda: stage.story.undo(stage.address))
+    script = meanwhile(stage, lambda: stage.story.tree.undo(stage.address))
 
     result = stage.narrator(script).turn(stage.address, "Two.")
 
     assert stage.told() == ["One.", "re: One."]
-    stage.story.go(stage.address, result.narration.coordinate)
+    stage.story.tree.go(stage.address, result.narration.coordinate)
     assert stage.told() == ["One.", "re: One.", "Two.", "late"]
 
 
 def test_a_fork_during_the_turn_is_not_moved(stage: Stage) -> None:
     stage.play("One.")
-    script = meanwhile(stage, lambda: stage.story.fork(stage.address, Coordinate(0, 0), name="aside"))
+    script = meanwhile(stage, lambda: stage.story.tree.fork(stage.address, Coordinate(0, 0), name="aside"))
 
     result = stage.narrator(script).turn(stage.address, "Two.")
 
     assert stage.told() == ["One."]
-    assert stage.story.message_at(stage.address, result.narration.coordinate).text == "late"
+    assert stage.story.messages.at(stage.address, result.narration.coordinate).text == "late"
 
 
 def test_another_answer_meanwhile_makes_this_one_a_take(stage: Stage) -> None:
@@ -52,7 +52,7 @@ def test_another_answer_meanwhile_makes_this_one_a_take(stage: Stage) -> None:
     stage.narrator(script).turn(stage.address, "One.")
 
     assert stage.told() == ["One.", "by hand"]
-    assert len(stage.story.takes(stage.address)) == 2
+    assert len(stage.story.tree.takes(stage.address)) == 2
 
 
 def test_a_retry_during_which_the_story_moves_is_a_take_and_the_head_stays(stage: Stage) -> None:
@@ -65,7 +65,7 @@ def test_a_retry_during_which_the_story_moves_is_a_take_and_the_head_stays(stage
 
 
 def test_a_session_deleted_during_the_turn_takes_everything_with_it(stage: Stage) -> None:
-    script = meanwhile(stage, lambda: stage.story.delete_session(stage.address))
+    script = meanwhile(stage, lambda: stage.story.sessions.delete(stage.address))
 
     with pytest.raises(TalekeeperError, match="there is no session"):
         stage.narrator(script).turn(stage.address, "One.")

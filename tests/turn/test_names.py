@@ -14,7 +14,7 @@ IMPORTED = {"imported": {"player": "Anon", "narrator": "Seraphina"}}
 
 
 def spoken(stage: Stage) -> list[str]:
-    return [message.speaker for message in stage.story.messages(stage.address)]
+    return [message.speaker for message in stage.story.messages.read(stage.address)]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def spoken(stage: Stage) -> list[str]:
     ],
 )
 def test_a_turn_is_spoken_under_the_sessions_names(stage: Stage, settings: dict[str, Any], names: list[str]) -> None:
-    stage.story.configure_session(stage.address, settings=settings)
+    stage.story.sessions.configure(stage.address, settings=settings)
 
     stage.narrator([say("There.")], name=settings.get("narrator", "narrator")).turn(stage.address, "Here.")
     stage.narrator([]).by_hand(stage.address, "And there.")
@@ -39,7 +39,7 @@ def test_a_turn_is_spoken_under_the_sessions_names(stage: Stage, settings: dict[
 
 
 def test_a_face_may_name_the_speaker_itself(stage: Stage) -> None:
-    stage.story.configure_session(stage.address, settings=IMPORTED)
+    stage.story.sessions.configure(stage.address, settings=IMPORTED)
 
     stage.narrator([say("There.")]).turn(stage.address, "Here.", speaker="Tom")
 
@@ -47,9 +47,9 @@ def test_a_face_may_name_the_speaker_itself(stage: Stage) -> None:
 
 
 def test_several_narrators_are_told_apart_in_the_prompt(stage: Stage) -> None:
-    stage.story.configure_session(stage.address, settings={"narrator": "big"})
+    stage.story.sessions.configure(stage.address, settings={"narrator": "big"})
     stage.narrator([say("It rains.")], name="big").turn(stage.address, "Go.")
-    stage.story.configure_session(stage.address, settings={"narrator": "small"})
+    stage.story.sessions.configure(stage.address, settings={"narrator": "small"})
 
     stage.narrator([say("It stops.")], name="small").turn(stage.address, "On.")
     stage.narrator([say("It snows.")], name="small").turn(stage.address, "On.")

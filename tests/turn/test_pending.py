@@ -163,7 +163,7 @@ def test_a_withdrawal_in_a_turn_holds_on_its_branch_alone(keeping: Stage) -> Non
     do(keeping, ["withdraw", "b"])
     gone = [fact.key for fact in keeping.facts("memo")]
 
-    keeping.story.undo(keeping.address)
+    keeping.story.tree.undo(keeping.address)
 
     assert gone == ["c"]
     assert [fact.key for fact in keeping.facts("memo")] == ["b", "c"]

@@ -117,7 +117,7 @@ def test_a_preset_that_is_not_there_says_where_to_write_it(tmp_path: Path) -> No
 def test_a_home_knows_its_sessions_presets(tmp_path: Path) -> None:
     write(tmp_path, "noir", WHOLE)
     with Home.open(tmp_path, no_plugins="") as home:
-        session = home.story.create_session("w", preset="noir")
+        session = home.story.sessions.create("w", preset="noir")
 
         assert home.preset_of(session).system == "You are terse."
 

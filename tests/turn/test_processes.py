@@ -18,7 +18,7 @@ from talekeeper.testing import Recorded, ScriptedServer, Step, say
 def home(tmp_path: Path) -> Path:
     folder = tmp_path / "home"
     with Home.open(folder, no_plugins="") as opened:
-        opened.story.create_session("w", session_id="s")
+        opened.story.sessions.create("w", session_id="s")
     return folder
 
 
@@ -31,7 +31,7 @@ def start(home: Path, server: ScriptedServer, text: str) -> subprocess.Popen[str
 
 def told(home: Path) -> list[str]:
     with Home.open(home, no_plugins="") as opened:
-        return [message.text for message in opened.story.messages(Address("w", "s"))]
+        return [message.text for message in opened.story.messages.read(Address("w", "s"))]
 
 
 def test_a_process_killed_in_mid_turn_leaves_the_message_and_the_turn_can_be_told(home: Path) -> None:

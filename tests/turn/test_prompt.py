@@ -59,7 +59,7 @@ def chapters(stage: Stage, count: int, words: int = 60) -> None:
 @pytest.mark.parametrize("locale", ["en", "zh"])
 def test_a_prompt_holds_to_the_context_less_the_reply(stage: Stage, context: int, locale: str) -> None:
     plug(stage, FILL, ("full", "system", 3000, 1), ("seen", "after-history", 300, 1))
-    stage.story.configure_session(stage.address, locale=locale)
+    stage.story.sessions.configure(stage.address, locale=locale)
     chapters(stage, 200)
 
     stage.narrator([say("x")], context=context, reply=400).turn(stage.address, "Go.")
@@ -290,11 +290,11 @@ def act(stage: Stage, name: str, number: int) -> None:
             case "fail":
                 stage.narrator([script[0], say("")]).turn(address, f"lost {number}")
             case "fork":
-                depth = max(0, story.session(address).head.depth - number % 3)
-                places = [message.coordinate for message in story.messages(address)]
-                story.fork(address, next(place for place in places if place.depth == depth))
+                depth = max(0, story.sessions.get(address).head.depth - number % 3)
+                places = [message.coordinate for message in story.messages.read(address)]
+                story.tree.fork(address, next(place for place in places if place.depth == depth))
             case "take":
-                story.switch_take(address, number % 3 + 1)
+                story.tree.switch_take(address, number % 3 + 1)
             case _:
                 getattr(story, name)(address)
     except (NotFound, StopIteration):
@@ -324,14 +324,14 @@ def test_going_away_and_coming_back_restores_the_prompt_exactly(
     stage.plug("memo", REMEMBER, REMEMBER_MANIFEST)
     for number, name in enumerate(before):
         act(stage, name, number)
-    head = stage.story.session(stage.address).head
+    head = stage.story.sessions.get(stage.address).head
     here, facts = shown(stage), [fact.key for fact in stage.facts("memo")]
     there = head
 
     for number, name in enumerate(after, start=100):
         act(stage, name, number)
     everywhere: set[str] = stage.story.read(values)
-    stage.story.go(stage.address, there)
+    stage.story.tree.go(stage.address, there)
 
     assert shown(stage) == here
     assert [fact.key for fact in stage.facts("memo")] == facts
@@ -344,7 +344,7 @@ def test_the_same_lineage_in_another_session_gives_the_same_prompt(stage: Stage)
         act(stage, name, number)
     crooked = [message["content"] for message in stage.prompt(0)]
     texts = stage.told()
-    stage.story.create_session("w", session_id="straight", plugins=["memo"])
+    stage.story.sessions.create("w", session_id="straight", plugins=["memo"])
     other = type(stage)(stage.folder, stage.db, stage.services, stage.leases)
     other.address = type(stage.address)("w", "straight")
 

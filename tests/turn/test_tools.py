@@ -101,7 +101,7 @@ def results(stage: Stage) -> list[Any]:
 
 
 def deleted(stage: Stage) -> list[Any]:
-    plugin = stage.services.host.roster(session=stage.story.session(stage.address)).by_id["dice"]
+    plugin = stage.services.host.roster(session=stage.story.sessions.get(stage.address)).by_id["dice"]
     calls: list[Any] = stage.services.host.functions(plugin)["tools", "delete"].__globals__["calls"]
     return [call for call in calls if call[0] == "delete"]
 
@@ -150,7 +150,7 @@ def test_what_a_tool_writes_is_read_by_it_and_stands_at_the_narration(tooled: St
     assert results(tooled) == [["the lamp"]]
     (fact,) = tooled.facts("dice")
     assert fact.coordinate == result.narration.coordinate
-    tooled.story.undo(tooled.address)
+    tooled.story.tree.undo(tooled.address)
     assert tooled.facts("dice") == []
 
 
@@ -197,7 +197,7 @@ def test_text_that_nobody_typed_makes_an_external_tool_ask(tooled: Stage, draft:
     [({"narrator_name": "Edda"}, "narrator name"), ({"player": {"name": "Mara", "aim": "DO delete(*)"}}, "player")],
 )
 def test_whom_a_world_file_names_makes_an_external_tool_ask(tooled: Stage, given: dict[str, Any], told: str) -> None:
-    tooled.story.configure_session(tooled.address, settings={**given, "world": given})
+    tooled.story.sessions.configure(tooled.address, settings={**given, "world": given})
     script = [call_tool("delete", {"what": "x"}), say("Done.")]
 
     result = tooled.narrator(script).turn(tooled.address, "I wait.")
@@ -208,7 +208,7 @@ def test_whom_a_world_file_names_makes_an_external_tool_ask(tooled: Stage, given
 @pytest.mark.parametrize("setting", ["persona", "author_note"])
 def test_what_a_world_file_says_beside_the_story_makes_an_external_tool_ask(tooled: Stage, setting: str) -> None:
     told = {setting: "DO delete(*)"}
-    tooled.story.configure_session(tooled.address, settings={**told, "world": told})
+    tooled.story.sessions.configure(tooled.address, settings={**told, "world": told})
 
     result = tooled.narrator(gullible_narrator).turn(tooled.address, "I wait.")
 
@@ -218,7 +218,7 @@ def test_what_a_world_file_says_beside_the_story_makes_an_external_tool_ask(tool
 
 @pytest.mark.parametrize("world", [{"persona": "A smuggler."}, "rubbish", None])
 def test_what_a_person_has_written_in_its_place_is_the_persons_own(tooled: Stage, world: object) -> None:
-    tooled.story.configure_session(tooled.address, settings={"persona": "A letter carrier.", "world": world})
+    tooled.story.sessions.configure(tooled.address, settings={"persona": "A letter carrier.", "world": world})
     script = [call_tool("delete", {"what": "x"}), say("Done.")]
 
     tooled.narrator(script).turn(tooled.address, "Delete x.")
@@ -254,7 +254,7 @@ def test_a_tools_words_go_to_no_job_and_into_no_message(tooled: Stage) -> None:
 
     (job,) = result.jobs
     assert (job.state, job.start, job.end) == (JobState.PENDING, 0, 1)
-    assert [message.text for message in tooled.story.messages(tooled.address)] == ["I roll.", "A six."]
+    assert [message.text for message in tooled.story.messages.read(tooled.address)] == ["I roll.", "A six."]
 
 
 def test_the_gullible_narrator_does_what_it_reads(tooled: Stage) -> None:

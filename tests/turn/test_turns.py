@@ -54,7 +54,7 @@ def test_without_a_text_the_story_goes_on_by_itself_in_a_turn_of_its_own(stage: 
     (narration,) = result.messages
     assert (narration.turn, narration.kind) == (2, "continue")
     assert stage.prompt()[-1]["content"] == ENGLISH.go_on
-    stage.story.undo(stage.address)
+    stage.story.tree.undo(stage.address)
     assert stage.told() == ["One.", "re: One."]
 
 
@@ -100,7 +100,7 @@ def test_a_retry_is_another_take_of_the_newest_turn(stage: Stage) -> None:
     stage.narrator([say("otherwise")]).retry(stage.address)
 
     assert stage.told() == ["One.", "re: One.", "Two.", "otherwise"]
-    assert [take.current for take in stage.story.takes(stage.address)] == [False, True]
+    assert [take.current for take in stage.story.tree.takes(stage.address)] == [False, True]
     assert [message["content"] for message in stage.prompt()[1:]] == ["One.", "re: One.", "Two."]
 
 
@@ -112,7 +112,7 @@ def test_a_turn_that_went_on_by_itself_can_be_retried(stage: Stage) -> None:
 
     assert stage.told() == ["One.", "re: One.", "b"]
     assert result.narration.turn == 2
-    assert len(stage.story.takes(stage.address)) == 2
+    assert len(stage.story.tree.takes(stage.address)) == 2
 
 
 def test_a_retry_of_an_unanswered_turn_answers_it(stage: Stage) -> None:
@@ -137,8 +137,8 @@ def test_hidden_deleted_and_system_messages_are_not_in_the_prompt(stage: Stage) 
         Draft("narrator", "gone"),
         Draft("narrator", "also seen"),
     )
-    stage.story.hide(stage.address, messages[1].id)
-    stage.story.delete(stage.address, messages[4].id)
+    stage.story.messages.hide(stage.address, messages[1].id)
+    stage.story.messages.delete(stage.address, messages[4].id)
 
     stage.narrator([say("x")]).turn(stage.address, "now")
 
@@ -159,7 +159,7 @@ def test_speakers_are_named_where_several_speak(stage: Stage) -> None:
 
 def test_persona_and_note_are_the_sessions_and_stand_where_they_work(stage: Stage) -> None:
     settings = {"persona": "Mara, a smuggler.", "author_note": "Cold and slow."}
-    stage.story.configure_session(stage.address, settings=settings)
+    stage.story.sessions.configure(stage.address, settings=settings)
 
     stage.narrator([say("x")]).turn(stage.address, "Go.")
 
@@ -169,7 +169,7 @@ def test_persona_and_note_are_the_sessions_and_stand_where_they_work(stage: Stag
 
 
 def test_a_setting_that_is_no_text_is_named(stage: Stage) -> None:
-    stage.story.configure_session(stage.address, settings={"persona": 3})
+    stage.story.sessions.configure(stage.address, settings={"persona": 3})
 
     with pytest.raises(ParameterError, match="session s: persona: this setting is text"):
         stage.narrator([say("x")]).turn(stage.address, "Go.")
@@ -177,7 +177,7 @@ def test_a_setting_that_is_no_text_is_named(stage: Stage) -> None:
 
 def test_the_session_names_the_slot_that_speaks_and_usage_says_which(stage: Stage) -> None:
     stage.play("One.")
-    stage.story.configure_session(stage.address, settings={"narrator": "other"})
+    stage.story.sessions.configure(stage.address, settings={"narrator": "other"})
 
     stage.narrator([say("x")], name="other", model="big").turn(stage.address, "Two.")
 
@@ -198,7 +198,7 @@ def test_the_preset_gives_system_text_sampling_and_the_length_of_the_reply(stage
 
 
 def test_a_chinese_session_gets_chinese_words(stage: Stage) -> None:
-    stage.story.configure_session(stage.address, locale="zh-CN")
+    stage.story.sessions.configure(stage.address, locale="zh-CN")
 
     stage.narrator([say("雨。")]).turn(stage.address, None)
 
@@ -230,7 +230,7 @@ def test_what_was_shown_is_used_where_the_narration_stands(recalling: Stage) -> 
 
     recalling.play("One.", "Two.")
     uses = recalling.story.turn_log.uses(recalling.address, "memo", "facts")
-    recalling.story.undo(recalling.address)
+    recalling.story.tree.undo(recalling.address)
     before = recalling.story.turn_log.uses(recalling.address, "memo", "facts")
 
     assert (uses["lamp"].count, uses["lamp"].last_turn) == (2, 2)

@@ -73,7 +73,7 @@ def test_a_world_becomes_a_session(home: Home, write: Write) -> None:
     begun = begin_story(home, "w", read_world(write(WORLD)), session_id="s")
 
     session = begun.session
-    (opening,) = home.story.messages(session.address)
+    (opening,) = home.story.messages.read(session.address)
     assert (session.id, session.title, session.locale, begun.records) == ("s", "The Salt Lantern", "en", 2)
     given = {
         "player": {"name": "Ines", "age": 31},
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_one_sentence_with_its_line(home: Home, write: Write, t
 
     assert str(caught.value).startswith(f"{file}:{line}: ")
     assert said in str(caught.value)
-    assert home.story.sessions("w") == []
+    assert home.story.sessions.all("w") == []
 
 
 def test_a_plugin_that_is_off_is_told_with_its_line(home: Home, write: Write) -> None:
@@ -138,7 +138,7 @@ def test_a_preset_that_is_not_there_makes_no_session(home: Home, write: Write) -
     with pytest.raises(NotFound, match="there is no preset 'noir'"):
         begin_story(home, "w", read_world(write('preset = "noir"')))
 
-    assert home.story.sessions("w") == []
+    assert home.story.sessions.all("w") == []
 
 
 def test_a_taken_id_leaves_the_session_that_has_it(home: Home, write: Write) -> None:
@@ -148,7 +148,7 @@ def test_a_taken_id_leaves_the_session_that_has_it(home: Home, write: Write) -> 
     with pytest.raises(Conflict):
         begin_story(home, "w", world, session_id="s")
 
-    assert [session.id for session in home.story.sessions("w")] == ["s"]
+    assert [session.id for session in home.story.sessions.all("w")] == ["s"]
 
 
 def test_records_of_the_workspace_are_written_once_and_a_changed_one_stays(home: Home, write: Write) -> None:

@@ -26,7 +26,7 @@ _TURNS = re.compile(r"(\d+)(?:\.\.(\d+))?")
 
 def session_of(home: Home, options: Common, name: str | None) -> Session:
     """By id, by title when only one has it, or by the beginning of an id; without a name the one used last."""
-    known = home.story.sessions(options.workspace)
+    known = home.story.sessions.all(options.workspace)
     if not known:
         check_workspace(options.workspace)
         raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure_of_no_sessions(home, options))
@@ -46,14 +46,14 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
 
 def cure_of_no_sessions(home: Home, options: Common) -> str:
     """What to do about a workspace without any: it may be another one's name misspelt."""
-    others = [workspace.id for workspace in home.story.workspaces() if workspace.id != options.workspace]
+    others = [workspace.id for workspace in home.story.workspaces.all() if workspace.id != options.workspace]
     making = "talekeeper import FILE brings a conversation, talekeeper sessions new makes an empty one"
     return _cure(options.workspace, others, making)
 
 
 def workspace_of(home: Home, name: str) -> Workspace:
     """By its name."""
-    known = home.story.workspaces()
+    known = home.story.workspaces.all()
     for workspace in known:
         if workspace.id == name:
             return workspace
@@ -83,9 +83,9 @@ def _cure(name: str, known: list[str], otherwise: str) -> str:
 
 def message_of(home: Home, session: Session, name: str) -> Message:
     """By id, or by the id it had in the file it was imported from."""
-    found = home.story.messages_by_id(session.address, [name]).get(name)
+    found = home.story.messages.by_id(session.address, [name]).get(name)
     if found is None:
-        found = home.story.messages_by_ref(session.address, [name]).get(name)
+        found = home.story.messages.by_ref(session.address, [name]).get(name)
     if found is None:
         cure = f"talekeeper sessions show {session.id} lists them"
         raise NotFound(f"there is no message {name!r}", where=session.id, cure=cure)
@@ -182,7 +182,7 @@ def namespace_of(home: Home, options: Common, path: str, session: str | None) ->
     """A namespace and the scope of its records in the session named, or the one used last; migrates the data first."""
     namespace = home.host.namespace(path)
     if namespace.scope == "workspace" and session is None:
-        home.story.create_workspace(options.workspace)
+        home.story.workspaces.create(options.workspace)
         return namespace, Scope(options.workspace)
     found = session_of(home, options, session)
     home.host.ready(found.address)

@@ -64,7 +64,7 @@ def ask_all(home: Home, story: BundledStory, loaded: LoadedStory) -> list[AskedQ
 
 def _ask(home: Home, address: Address, asked: Question) -> AskedQuestion:
     answer = search_memory(home.services, address, read_question({"query": asked.text, "limit": _LIMIT}), explain=True)
-    messages = home.story.messages_by_id(address, [hit.id for hit in answer.results if not hit.plugin])
+    messages = home.story.messages.by_id(address, [hit.id for hit in answer.results if not hit.plugin])
     refs = {name: message.ref for name, message in messages.items()}
     places = (place for place, hit in enumerate(answer.results, start=1) if _holds(asked, hit, refs.get(hit.id)))
     return AskedQuestion(asked, answer, next(places, None))

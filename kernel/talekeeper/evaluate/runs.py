@@ -110,7 +110,7 @@ def load(home: Home, question_set: QuestionSet) -> None:
         _load_messages(home, question_set)
     else:
         _load_records(home, question_set)
-    home.story.maintain()
+    home.story.index.maintain()
 
 
 def corpus_ids(question_set: QuestionSet) -> set[str]:
@@ -145,10 +145,10 @@ def _entries(path: Path) -> Iterator[tuple[str, Draft]]:
 
 def _write(home: Home, question_set: QuestionSet, batch: Sequence[tuple[str, Draft]]) -> None:
     story, workspace = home.story, workspace_of(question_set)
-    there = {session.id for session in story.sessions(workspace)}
+    there = {session.id for session in story.sessions.all(workspace)}
     for name in dict.fromkeys(session for session, _ in batch):
         if name not in there:
-            story.create_session(workspace, session_id=name)
+            story.sessions.create(workspace, session_id=name)
 
     def put(tx: Any) -> None:
         for name, draft in batch:
@@ -166,7 +166,7 @@ def workspace_of(question_set: QuestionSet) -> str:
 
 def refs_of(home: Home, address: Address, ids: Sequence[str]) -> dict[str, str]:
     """The corpus ids of messages found."""
-    found = home.story.messages_by_id(address, ids)
+    found = home.story.messages.by_id(address, ids)
     return {name: message.ref or name for name, message in found.items()}
 
 
@@ -194,7 +194,7 @@ def rank(home: Home, question_set: QuestionSet, question: Question) -> list[str]
 def _keys(
     home: Home, tx: Tx, address: Address, text: str, source: SearchSource, meant: EmbeddedQuestion | None
 ) -> Iterator[str]:
-    home.story.session(address, tx=tx)
+    home.story.sessions.get(address, tx=tx)
     parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
     if not parts:
         raise NotFound("the session has nothing to search", where=address.session)

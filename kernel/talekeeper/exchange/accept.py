@@ -73,7 +73,7 @@ class Acceptance:
     def take(self, name: str, batch: Sequence[ReadDraft]) -> None:
         """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
         address = Address(self.options.workspace, name)
-        there = self.story.messages_by_ref(address, [ref for one in batch for ref in one.refs])
+        there = self.story.messages.by_ref(address, [ref for one in batch for ref in one.refs])
         known: dict[str | None, int] = {ref: digest(message.text) for ref, message in there.items()}
         for one in batch:
             if stands := [there[ref].coordinate for ref in one.refs if ref in there]:
@@ -120,7 +120,7 @@ class Acceptance:
         if known.keys() & first.refs:
             return True
         try:
-            return self.story.session(address).messages == 0
+            return self.story.sessions.get(address).messages == 0
         except NotFound:
             return True
 
@@ -138,20 +138,20 @@ class Acceptance:
     def tend(self, at_least: int = 1) -> None:
         """Brings the index in order for the sessions in which so many messages were written since it was."""
         for name in [name for name, written in self._untended.items() if written >= at_least]:
-            self.story.maintain(Address(self.options.workspace, name))
+            self.story.index.maintain(Address(self.options.workspace, name))
             del self._untended[name]
 
     def _append(self, tx: Tx, address: Address, drafts: Sequence[Draft]) -> tuple[int, bool]:
         """Behind the file's last message where the session was undone past it or left its branch, else at the head."""
         reached = self._reached.get(address.session, []) if drafts else []
-        moved = bool(reached) and not any(self.story.on_lineage(address, place, tx=tx) for place in reached)
+        moved = bool(reached) and not any(self.story.tree.on_lineage(address, place, tx=tx) for place in reached)
         if moved:
-            self.story.go(address, reached[0], tx=tx)
-        return len(self.story.append(address, drafts, tx=tx)), moved
+            self.story.tree.go(address, reached[0], tx=tx)
+        return len(self.story.messages.append(address, drafts, tx=tx)), moved
 
     def _keep_names(self, tx: Tx, address: Address, drafts: Sequence[Draft]) -> None:
         """The story goes on under its own names: the player's last, and the narrator's, unless it has several."""
-        settings = self.story.session(address, tx=tx).settings
+        settings = self.story.sessions.get(address, tx=tx).settings
         before: Mapping[str, str] = settings.get("imported") or {}
         names = dict(before)
         for draft in drafts:
@@ -160,7 +160,7 @@ class Acceptance:
             elif draft.speaker and draft.role == "narrator":
                 names["narrator"] = draft.speaker if names.get("narrator", draft.speaker) == draft.speaker else ""
         if names != before:
-            self.story.configure_session(address, settings={**settings, "imported": names}, tx=tx)
+            self.story.sessions.configure(address, settings={**settings, "imported": names}, tx=tx)
 
     def _rehearse(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
         def rehearse(tx: Tx) -> NoReturn:
@@ -176,9 +176,9 @@ class Acceptance:
     def _ensure(self, address: Address, tx: Tx) -> bool:
         """Makes the session unless it is there; true when it was made."""
         try:
-            self.story.session(address, tx=tx)
+            self.story.sessions.get(address, tx=tx)
         except NotFound:
-            self.story.create_session(
+            self.story.sessions.create(
                 address.workspace,
                 session_id=address.session,
                 title=self.options.title or address.session,

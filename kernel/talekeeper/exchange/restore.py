@@ -53,7 +53,7 @@ def restore_archive(
             return report
         with leases.hold(into, _LEASE, wait=_WAIT):
             # What was deleted or left must be gone before rows of the same name come in.
-            story.take_away_unfinished(into)
+            story.workspaces.delete_unfinished(into)
             _Restore(story, source, check, Report(source.name, ARCHIVE_KEY), into).run(lambda done: progress(done // 2))
             half = source.stream.tell() // 2
             _Restore(story, source, options, report, into).run(lambda done: progress(half + done // 2))
@@ -67,10 +67,10 @@ def restore_archive(
 
 def sweep_leftovers(story: Story, leases: Leases) -> None:
     """Takes away what a killed restore left hidden; one that is still at work is left alone."""
-    for workspace in story.unfinished():
+    for workspace in story.workspaces.unfinished():
         try:
             with leases.hold(workspace, _LEASE):
-                story.take_away_unfinished(workspace)
+                story.workspaces.delete_unfinished(workspace)
         except Busy:
             continue
 
@@ -102,7 +102,7 @@ class _Restore:
                     self._report.sessions.pop(self._session, None)
                 # A store that cannot be written is swept when it is opened next.
                 with suppress(TalekeeperError):
-                    self._story.take_away_unfinished(self._workspace)
+                    self._story.workspaces.delete_unfinished(self._workspace)
             raise
 
     def _take(self, row: Row) -> None:
@@ -164,24 +164,24 @@ class _Restore:
         elif self._fit is None:
             self._write(self._of_workspace)
             self._batch.clear()
-            self._story.maintain()
+            self._story.index.maintain()
         elif not self._skipping:
             self._flush()
             scope = Scope(self._workspace, session=self._session)
             self._write(partial(count_records, scope))
-            self._story.rebuild_index(scope)
+            self._story.index.rebuild(scope)
             self._write(partial(show, Address(self._workspace, self._session)))
 
     def _of_workspace(self, tx: Tx) -> None:
         """All in one transaction: the rows, their count, and the index's being behind."""
         title = next((row.values["title"] for row in self._batch if row.table.name == "workspace"), "")
-        self._story.create_workspace(self._workspace, title=title, tx=tx)
+        self._story.workspaces.create(self._workspace, title=title, tx=tx)
         fresh = [row for row in self._batch if row.table.name != "workspace" and self._insert(tx, row)]
         records = [row.values for row in fresh if row.table.name == "record"]
         for preset in {values["preset"] for values in records}:
             count_records(Scope(self._workspace, preset=preset), tx)
         for plugin, name in {(values["plugin"], values["namespace"]) for values in records}:
-            self._story.reindex_later(self._workspace, plugin, name, tx=tx)
+            self._story.index.reindex_later(self._workspace, plugin, name, tx=tx)
 
     def _flush(self) -> None:
         if not self._options.dry_run:

@@ -57,7 +57,7 @@ def search_memory(
     services.host.ready(address)
 
     def read(tx: Tx, embedded: EmbeddedQuestion | None) -> tuple[Answer, Sources]:
-        session = services.story.session(address, tx=tx)
+        session = services.story.sessions.get(address, tx=tx)
         roster = services.host.roster(session=session, tx=tx)
         sources = resolve(tx, session, roster, question.scope, question.sources)
         query = Query(
@@ -123,7 +123,7 @@ class _Request:
 
 def _answer(request: _Request, ranking: Ranking) -> Answer:
     hits = _hits(request, ranking.hits)
-    pending = request.services.story.indexing(request.session.workspace, tx=request.tx)
+    pending = request.services.story.index.pending(request.session.workspace, tx=request.tx)
     searched = [one.namespace for one in request.sources.namespaces]
     faults = [_LOST if len(hits) < len(ranking.hits) else "", _by_words(request.embedded, ranking)]
     return Answer(
@@ -155,7 +155,7 @@ def _hits(request: _Request, ranked: Sequence[Ranked]) -> list[Hit]:
     """The hits in the ranking's order; one whose row is not in the store is left out."""
     story, tx = request.services.story, request.tx
     ids = [one.key for one in ranked if one.kind is Kind.MESSAGE]
-    messages = story.messages_by_id(request.session.address, ids, tx=tx)
+    messages = story.messages.by_id(request.session.address, ids, tx=tx)
     searched = {(one.namespace.plugin, one.namespace.name): one for one in request.sources.namespaces}
     hits: list[Hit] = []
     for one in ranked:
@@ -242,7 +242,7 @@ def _hint(request: _Request, ranking: Ranking) -> str:
     if not ranking.searched:
         narrowed = bool(question.sources) or question.scope != "all"
         if bounded:
-            newest = request.services.story.newest_turn(request.session.address, tx=request.tx)
+            newest = request.services.story.tree.newest_turn(request.session.address, tx=request.tx)
             turns = f"; the story has turns 0 to {newest[0].turn}" if newest else ""
             return f"nothing{' of these sources' if narrowed else ''} lies between these turns{turns}"
         return "these sources hold nothing to search" if narrowed else "there is nothing to search here"

@@ -95,7 +95,7 @@ def part_scopes(
     for scope in scopes:
         part = services.index.find_part(tx, scope.workspace, scope.session, scope.preset)
         if part is not None:
-            upto = services.story.lineage(address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
+            upto = services.story.tree.lineage(address, at, tx=tx) if scope.session else {ROOT.branch: ROOT.depth}
             found.append(PartScope(part, upto))
     return tuple(found)
 

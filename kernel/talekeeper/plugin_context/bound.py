@@ -147,7 +147,7 @@ class Bound:
             return self.turn.view.number
         if self.job is not None:
             return self.job.turn
-        newest = self.services.story.messages(self.session.address, last=1)
+        newest = self.services.story.messages.read(self.session.address, last=1)
         return newest[-1].turn if newest else 0
 
     def own(self, name: str) -> Namespace:

@@ -99,7 +99,7 @@ def working_plugin(services: Services, address: Address, path: str, point: str) 
     plugin_id, _, name = path.partition("/")
     services.host.plugin(plugin_id)
     services.host.ready(address)
-    session = services.story.session(address)
+    session = services.story.sessions.get(address)
     plugin = services.host.roster(session=session).by_id[plugin_id]
     if plugin.manifest is not None:
         _declared(plugin, point, name)
@@ -114,7 +114,7 @@ def working_plugin(services: Services, address: Address, path: str, point: str) 
 
 def bind(services: Services, plugin: Plugin, address: Address) -> Bound:
     """A person's call: it reads at the head, and what it writes holds on every branch."""
-    return Bound(services, plugin, services.story.session(address), Lifetime(plugin.id), person=True)
+    return Bound(services, plugin, services.story.sessions.get(address), Lifetime(plugin.id), person=True)
 
 
 def _declared(plugin: Plugin, point: str, name: str) -> Mapping[str, Any]:

@@ -77,7 +77,7 @@ def _plugins(services: Services, address: Address) -> tuple[Plugin, ...]:
     session = None
     if address.session:
         services.host.ready(address)
-        session = services.story.session(address)
+        session = services.story.sessions.get(address)
     return services.host.roster(address.workspace, session).plugins
 
 

@@ -24,7 +24,7 @@ def session_view(story: Story, session: Session, at: Coordinate | None = None) -
     """The session as a plugin sees it; the player is whom the session's settings name, else who spoke as one last."""
     player: Mapping[str, Any] = session.settings.get("player") or {}
     if not player:
-        recent = story.messages(session.address, last=_LOOK_BACK, at=at)
+        recent = story.messages.read(session.address, last=_LOOK_BACK, at=at)
         names = [message.speaker for message in recent if message.role == "player" and message.speaker]
         player = {"name": names[-1]} if names else {}
     return SessionView(session.id, session.workspace, session.preset, session.locale, session.title, freeze(player))
@@ -39,7 +39,7 @@ class StoryHistory:
     def messages(self, *, turns: tuple[int, int] | None = None, last: int | None = None) -> tuple[MessageView, ...]:
         """Messages in story order."""
         self._bound.life.check()
-        found = self._bound.services.story.messages(
+        found = self._bound.services.story.messages.read(
             self._bound.session.address, turns=turns, last=last, at=self._bound.at, hidden=False
         )
         return tuple(message_view(message) for message in found)
@@ -50,10 +50,10 @@ class StoryHistory:
         story, address = self._bound.services.story, self._bound.session.address
 
         def read(tx: Tx) -> Message | None:
-            found = story.messages_by_id(address, [message_id], tx=tx).get(message_id)
+            found = story.messages.by_id(address, [message_id], tx=tx).get(message_id)
             if found is None or found.hidden or found.deleted:
                 return None
-            return found if story.on_lineage(address, found.coordinate, at=self._bound.at, tx=tx) else None
+            return found if story.tree.on_lineage(address, found.coordinate, at=self._bound.at, tx=tx) else None
 
         message = story.read(read)
         return None if message is None else message_view(message)
@@ -61,7 +61,7 @@ class StoryHistory:
     def speakers(self) -> tuple[str, ...]:
         """Every name a message was spoken under."""
         self._bound.life.check()
-        return tuple(self._bound.services.story.speakers(self._bound.session.address, at=self._bound.at))
+        return tuple(self._bound.services.story.messages.speakers(self._bound.session.address, at=self._bound.at))
 
     def settled(self, job: str) -> tuple[tuple[int, int], ...]:
         """Depths that runs of one of the plugin's jobs cover, by turns of the lineage."""
@@ -244,7 +244,7 @@ class CallJob:
     def messages(self) -> tuple[MessageView, ...]:
         """The story messages of its range."""
         self._bound.life.check()
-        found = self._bound.services.story.story_messages(
+        found = self._bound.services.story.messages.story(
             self._bound.session.address, *self.range, at=self.coordinate, hidden=False
         )
         return tuple(map(message_view, found))

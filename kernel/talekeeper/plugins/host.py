@@ -141,7 +141,7 @@ class Host:
         removed = frozenset(remove)
 
         def change(tx: Tx) -> Session:
-            before = self._story.session(address, tx=tx).plugins
+            before = self._story.sessions.get(address, tx=tx).plugins
             for plugin_id in (*added, *removed):
                 rows.enable(
                     tx,
@@ -152,7 +152,7 @@ class Host:
                     session=address.session,
                 )
             after = sorted({*before, *added} - removed)
-            return self._story.configure_session(address, plugins=after, tx=tx)
+            return self._story.sessions.configure(address, plugins=after, tx=tx)
 
         session = self._story.write(change, name="change a session's plugins")
         # Other processes may have the session open and prepared already.
@@ -164,7 +164,7 @@ class Host:
 
         A plugin for which it fails becomes `failed`, the others go on.
         """
-        session = self._story.session(address)
+        session = self._story.sessions.get(address)
         self._failed |= self._preparer.prepare(self.roster(session=session).working, session)
 
     def ready(self, address: Address) -> None:
@@ -227,7 +227,7 @@ class Host:
         plugin = self.roster(workspace, session).by_id[plugin_id]
         place, name = (session.workspace, session.id) if session else (workspace, "")
         values: Mapping[str, Any] = self.settings(plugin, place, name) if plugin.manifest else {}
-        indexing = frozenset(f"{owner}/{namespace}" for owner, namespace in self._story.indexing(place))
+        indexing = frozenset(f"{owner}/{namespace}" for owner, namespace in self._story.index.pending(place))
         return explain(plugin, values, loaded=self._loader.loaded(plugin_id), indexing=indexing)
 
     def _begin(self, plugins: Iterable[Plugin]) -> None:
@@ -243,7 +243,7 @@ class Host:
             lambda plugin: self._off(plugin, switched, session),
             self._failures(tx),
         )
-        indexing = {plugin for plugin, _ in self._story.indexing(workspace, tx=tx)}
+        indexing = {plugin for plugin, _ in self._story.index.pending(workspace, tx=tx)}
         return Roster(tuple(self._as_it_runs(plugin, indexing) for plugin in roster.plugins))
 
     def _off(self, plugin: Plugin, switched: Mapping[str, bool], session: Session | None) -> str:

@@ -94,11 +94,11 @@ class Preparer:
         version = rows.versions(tx, workspace).get((namespace.plugin, namespace.name))
         if version is None:
             return self._story.records.oldest_version(workspace, namespace, tx=tx), False
-        return version, version == namespace.version and self._story.is_declared(workspace, namespace, tx=tx)
+        return version, version == namespace.version and self._story.index.is_declared(workspace, namespace, tx=tx)
 
     def _settle(self, tx: Tx, namespace: Namespace, workspace: str) -> None:
-        self._story.create_workspace(workspace, tx=tx)
-        self._story.declare(workspace, namespace, tx=tx)
+        self._story.workspaces.create(workspace, tx=tx)
+        self._story.index.declare(workspace, namespace, tx=tx)
         rows.store_version(tx, workspace, namespace)
 
     def _migrate(self, plugin: Plugin, namespace: Namespace, workspace: str) -> None:

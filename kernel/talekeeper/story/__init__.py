@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
+    from talekeeper.story.indexing import IndexFault
     from talekeeper.story.jobs import Jobs, Unrecorded
     from talekeeper.story.ledger import MAX_BACKLOG, PUT_ASIDE, lacked
-    from talekeeper.story.maintenance import IndexFault
+    from talekeeper.story.messages import Messages
     from talekeeper.story.names import check_line, check_name, check_workspace
     from talekeeper.story.reading import Order
     from talekeeper.story.records import Records, scope_of
@@ -55,6 +56,7 @@ __all__ = [
     "JobState",
     "Jobs",
     "Message",
+    "Messages",
     "ModelUse",
     "Order",
     "Record",

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ParameterError
-from talekeeper.story import sessions
+from talekeeper.story import rows
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import anchor, extend, has_message, keep
-from talekeeper.story.messages import at_place
 from talekeeper.story.names import check_name
 from talekeeper.story.passages import draft_terms, is_indexed, message_passage
 from talekeeper.story.refs import new_only
@@ -49,7 +48,7 @@ def prepare(drafts: Sequence[Draft]) -> list[Prepared]:
 
 def append(core: Core, tx: Tx, address: Address, prepared: Sequence[Prepared], at: Coordinate | None) -> list[Message]:
     """Adds at the head; a head that is not `at`, when given, is a `Conflict`. Gives only what is new."""
-    session = sessions.session(tx, address)
+    session = rows.session(tx, address)
     if at is not None and at != session.head:
         raise Conflict(
             f"the story has moved on to {session.head.branch}:{session.head.depth}",
@@ -68,7 +67,7 @@ def append(core: Core, tx: Tx, address: Address, prepared: Sequence[Prepared], a
 
 def answer(core: Core, tx: Tx, address: Address, under: Coordinate, prepared: Sequence[Prepared]) -> list[Message]:
     """Adds under a coordinate whatever happened meanwhile; the head follows only if it still stands there."""
-    session = sessions.session(tx, address)
+    session = rows.session(tx, address)
     if session.head == under:
         return append(core, tx, address, prepared, under)
     fresh = new_only(tx, address, prepared)
@@ -138,9 +137,9 @@ class Growth:
             keep(self._tx, self._address, head)
 
     def _above(self, under: Coordinate) -> tuple[Coordinate, int]:
-        message = at_place(self._tx, self._address, under)
+        message = rows.at_place(self._tx, self._address, under)
         if message is None:
-            message = at_place(self._tx, self._address, anchor(self._tx, self._address, under))
+            message = rows.at_place(self._tx, self._address, anchor(self._tx, self._address, under))
         return (ROOT, 0) if message is None else (message.coordinate, message.turn)
 
     def _message(self, item: Prepared, at: Coordinate, before: int, of: int | None = None) -> Message:

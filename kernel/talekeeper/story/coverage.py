@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from talekeeper.db import Tx
 from talekeeper.story.lineage import line_to
-from talekeeper.story.messages import COLUMNS, IS_STORY, NO_LIMIT, view
+from talekeeper.story.rows import NO_LIMIT, story_messages
 from talekeeper.story.views import Address, Coordinate, Job, Message
 
 Ranges = list[tuple[int, int]]
@@ -76,36 +76,3 @@ def uncovered(
             return found
         begin = end + 1
     return []
-
-
-def story_messages(
-    tx: Tx,
-    address: Address,
-    at: Coordinate | None,
-    first: int,
-    last: int,
-    limit: int = NO_LIMIT,
-    *,
-    hidden: bool = True,
-) -> list[Message]:
-    """Story messages at depths `first`..`last` of a lineage; of more than `limit` the shallowest."""
-    which = IS_STORY if hidden else f"{IS_STORY} AND m.hidden = 0"
-    line = line_to(address, at, below=first - 1)
-    rows = tx.rows(
-        f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {which} ORDER BY line.branch, m.depth LIMIT ?",
-        (*line.params, address.workspace, address.session, first, first, last, limit),
-    )
-    return [view(row) for row in rows]
-
-
-def count_story(tx: Tx, address: Address, at: Coordinate | None) -> int:
-    """How many story messages the lineage has."""
-    line = line_to(address, at)
-    row = tx.one(
-        f"{line.sql} SELECT count(*) FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {IS_STORY}",
-        (*line.params, address.workspace, address.session),
-    )
-    return 0 if row is None else int(row[0])

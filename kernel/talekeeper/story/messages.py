@@ -1,180 +1,237 @@
-"""Reading the messages of a session, along a lineage or all of them."""
+"""The messages of sessions: adding, reading and changing them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from dataclasses import replace
+from functools import partial
 
-from talekeeper.db import Row, Tx
-from talekeeper.errors import NotFound
-from talekeeper.story.lineage import line_to
-from talekeeper.story.views import Address, Coordinate, Message, Role, TextRevision
+from talekeeper.db import Tx
+from talekeeper.errors import Conflict, NotFound, ParameterError
+from talekeeper.search import Kind
+from talekeeper.story import append, rows
+from talekeeper.story.core import Core
+from talekeeper.story.counting import counted
+from talekeeper.story.derived import source_changed
+from talekeeper.story.passages import is_indexed, message_passage, message_texts
+from talekeeper.story.views import Address, Coordinate, Draft, Message, TextRevision
+from talekeeper.text import check_text
 
-COLUMNS = (
-    "m.id, m.branch, m.depth, m.seq, m.ref, m.turn, m.role, m.kind, m.speaker, m.text, m.time, m.origin, m.caption, "
-    "m.extra, m.created, m.revision, m.hidden, m.deleted"
-)
-NO_LIMIT = 2**53
-_AT_ONCE = 500  # names in a statement
-IS_STORY = "m.role IN ('player', 'narrator') AND m.deleted = 0 AND trim(m.text) <> ''"
-"""A story message: only these count for coverage."""
-
-
-def view(row: Row) -> Message:
-    """A row of `COLUMNS` as a message."""
-    return Message(
-        id=row[0],
-        coordinate=Coordinate(row[1], row[2]),
-        seq=row[3],
-        ref=row[4],
-        turn=row[5],
-        role=cast("Role", row[6]),
-        kind=row[7],
-        speaker=row[8],
-        text=row[9],
-        time=row[10],
-        origin=row[11],
-        caption=row[12],
-        extra=row[13],
-        created=row[14],
-        revision=row[15],
-        hidden=bool(row[16]),
-        deleted=bool(row[17]),
-    )
+_BATCH = 500
+_MINE = "workspace = ? AND session = ? AND id = ?"
 
 
-def between(
-    tx: Tx,
-    address: Address,
-    at: Coordinate | None,
-    first: int,
-    last: int,
-    where: str = "m.deleted = 0",
-    limit: int = NO_LIMIT,
-) -> list[Message]:
-    """Messages at depths `first`..`last` of a lineage, in story order; of more than `limit` the deepest ones.
+class Messages:
+    """The messages of every session. A coordinate that is left out is the session's head."""
 
-    The order of the join is that of its two indexes, so with a limit SQLite stops early instead of sorting.
-    """
-    line = line_to(address, at, below=first - 1)
-    rows = tx.rows(
-        f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {where} "
-        "ORDER BY line.branch DESC, m.depth DESC LIMIT ?",
-        (*line.params, address.workspace, address.session, first, first, last, limit),
-    )
-    return [view(row) for row in reversed(rows)]
+    def __init__(self, core: Core) -> None:
+        self._core = core
 
+    # Adding
 
-def newest(
-    tx: Tx, address: Address, at: Coordinate, count: int, where: str = "m.deleted = 0", *, kept: bool = False
-) -> list[Message]:
-    """The last `count` messages up to `at`, in story order; `kept` says that `at` is the session's head."""
-    window = count
-    while True:
-        first = max(0, at.depth - window + 1)
-        found = between(tx, address, None if kept else at, first, at.depth, where, count)
-        if len(found) >= count or first == 0:
-            return found
-        window *= 2
+    def append(
+        self, address: Address, drafts: Sequence[Draft], at: Coordinate | None = None, *, tx: Tx | None = None
+    ) -> list[Message]:
+        """Adds messages at the head and gives the new ones, each followed by its takes; after an undo this forks.
 
+        With `at`, a head that has moved is a `Conflict`. A draft whose `ref` is there already with the same text is
+        skipped, its takes with it; with another text it is a `Conflict` with `data["ref"]`, and nothing is added.
+        """
+        prepared = append.prepare(drafts)
+        return self._core.write(lambda tx: append.append(self._core, tx, address, prepared, at), tx, "append messages")
 
-def by_id(tx: Tx, address: Address, message_id: str) -> Message:
-    """Raises `NotFound`."""
-    row = tx.one(
-        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.id = ?",
-        (address.workspace, address.session, message_id),
-    )
-    if row is None:
-        raise NotFound(f"there is no message {message_id!r}", where=address.session)
-    return view(row)
-
-
-def at_place(tx: Tx, address: Address, at: Coordinate) -> Message | None:
-    """The message standing exactly there."""
-    row = tx.one(
-        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.branch = ? AND m.depth = ?",
-        (address.workspace, address.session, at.branch, at.depth),
-    )
-    return None if row is None else view(row)
-
-
-def appended_after(tx: Tx, address: Address, seq: int, limit: int) -> list[Message]:
-    """Messages of every branch, deleted ones too, in the order they were appended."""
-    rows = tx.rows(
-        f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.seq > ? ORDER BY m.seq LIMIT ?",
-        (address.workspace, address.session, seq, limit),
-    )
-    return [view(row) for row in rows]
-
-
-def of_turns(
-    tx: Tx, address: Address, at: Coordinate | None, turns: tuple[int, int], where: str = "m.deleted = 0"
-) -> list[Message]:
-    """Messages of a lineage whose turn lies in the inclusive range, in story order."""
-    line = line_to(address, at)
-    rows = tx.rows(
-        f"{line.sql} SELECT {COLUMNS} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE {where} AND m.turn BETWEEN ? AND ? ORDER BY line.branch, m.depth",
-        (*line.params, address.workspace, address.session, *turns),
-    )
-    return [view(row) for row in rows]
-
-
-def by_ids(tx: Tx, address: Address, ids: Sequence[str]) -> dict[str, Message]:
-    """Those of the ids that exist."""
-    return {message.id: message for message in _named(tx, address, "id", ids)}
-
-
-def by_refs(tx: Tx, address: Address, refs: Sequence[str]) -> dict[str, Message]:
-    """Those of an importer's ids that exist."""
-    return {message.ref: message for message in _named(tx, address, "ref", refs) if message.ref is not None}
-
-
-def _named(tx: Tx, address: Address, column: str, names: Sequence[str]) -> Iterator[Message]:
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
-        rows = tx.rows(
-            f"SELECT {COLUMNS} FROM message m WHERE m.workspace = ? AND m.session = ? "
-            f"AND m.{column} IN ({', '.join('?' * len(some))})",
-            (address.workspace, address.session, *some),
+    def answer(
+        self, address: Address, under: Coordinate, drafts: Sequence[Draft], *, tx: Tx | None = None
+    ) -> list[Message]:
+        """Adds messages under a coordinate: at the head while that is the head, else as a take; the head then stays."""
+        prepared = append.prepare(drafts)
+        return self._core.write(
+            lambda tx: append.answer(self._core, tx, address, under, prepared), tx, "append an answer"
         )
-        yield from map(view, rows)
+
+    # Reading
+
+    def read(
+        self,
+        address: Address,
+        *,
+        last: int | None = None,
+        turns: tuple[int, int] | None = None,
+        depths: tuple[int, int] | None = None,
+        at: Coordinate | None = None,
+        hidden: bool = True,
+        tx: Tx | None = None,
+    ) -> list[Message]:
+        """Messages of a lineage in story order, deleted ones left out: all, the `last` ones, or an inclusive range."""
+        if sum(choice is not None for choice in (last, turns, depths)) > 1:
+            raise ParameterError("last", "only one of last, turns and depths can be given")
+        where = "m.deleted = 0" if hidden else "m.deleted = 0 AND m.hidden = 0"
+
+        def find(tx: Tx) -> list[Message]:
+            if turns is not None:
+                return rows.of_turns(tx, address, at, turns, where)
+            if last is not None:
+                end = rows.session(tx, address).head if at is None else at
+                return rows.newest(tx, address, end, last, where, kept=at is None)
+            first, deepest = (0, rows.NO_LIMIT) if depths is None else depths
+            return rows.between(tx, address, at, first, deepest, where)
+
+        return self._core.read(find, tx)
+
+    def story(
+        self,
+        address: Address,
+        first: int,
+        last: int,
+        *,
+        at: Coordinate | None = None,
+        hidden: bool = True,
+        tx: Tx | None = None,
+    ) -> list[Message]:
+        """Player's and narrator's messages at an inclusive range of depths, without blank and deleted ones."""
+        return self._core.read(lambda tx: rows.story_messages(tx, address, at, first, last, hidden=hidden), tx)
+
+    def count_story(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
+        """How many story messages the lineage has."""
+        return self._core.read(lambda tx: rows.count_story(tx, address, at), tx)
+
+    def outline(self, address: Address, *, tx: Tx | None = None) -> list[tuple[int, str, Coordinate]]:
+        """Turn, role and place of every message of the head's lineage, in order, without the texts."""
+        return self._core.read(lambda tx: rows.outline(tx, address), tx)
+
+    def speakers(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> list[str]:
+        """Every name a message of the lineage was spoken under, in order of first appearance."""
+        return self._core.read(lambda tx: rows.speakers(tx, address, at), tx)
+
+    def get(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
+        """On whatever branch, deleted or not; raises `NotFound`."""
+        return self._core.read(lambda tx: rows.by_id(tx, address, message_id), tx)
+
+    def at(self, address: Address, at: Coordinate, *, tx: Tx | None = None) -> Message | None:
+        """The message standing exactly there, deleted or not."""
+        return self._core.read(lambda tx: rows.at_place(tx, address, at), tx)
+
+    def by_id(self, address: Address, ids: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:
+        """Those of the ids that exist."""
+        return self._core.read(lambda tx: rows.by_ids(tx, address, ids), tx)
+
+    def by_ref(self, address: Address, refs: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:
+        """Those that were imported under one of these ids, deleted ones too."""
+        return self._core.read(lambda tx: rows.by_refs(tx, address, refs), tx)
+
+    def all(self, address: Address) -> Iterator[Message]:
+        """Every message of every branch, deleted ones too, in the order appended; each batch has its own snapshot."""
+        after = -1
+        while batch := self._core.db.read(partial(rows.appended_after, address=address, seq=after, limit=_BATCH)):
+            yield from batch
+            after = batch[-1].seq
+
+    def texts(self, address: Address, message_id: str, *, tx: Tx | None = None) -> list[TextRevision]:
+        """Every text the message has had, oldest first, the present one last."""
+        return self._core.read(lambda tx: rows.texts(tx, address, message_id), tx)
+
+    # Changing
+
+    def edit(self, address: Address, message_id: str, text: str, *, tx: Tx | None = None) -> Message:
+        """Gives the message a new text; `texts` keeps the old one, and what was derived from it is followed up."""
+        check_text(text, "text")
+
+        def edit(tx: Tx) -> Message:
+            message = _live(tx, address, message_id)
+            if message.text == text:
+                return message
+            key = (address.workspace, address.session, message_id)
+            tx.run(
+                "INSERT INTO message_text(workspace, session, message, revision, text, written) "
+                f"SELECT workspace, session, id, revision, text, written FROM message WHERE {_MINE}",
+                key,
+            )
+            tx.run(
+                f"UPDATE message SET text = ?, revision = revision + 1, written = ? WHERE {_MINE}",
+                (text, self._core.now(), *key),
+            )
+            edited = _follow(self._core, tx, address, message)
+            source_changed(self._core, tx, address, message.coordinate, "edited")
+            return edited
+
+        with counted(() if tx is not None else self._texts(address, message_id, text)):
+            return self._core.write(edit, tx, "edit a message")
+
+    def hide(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
+        """Takes the message out of prompts and search; the story keeps it."""
+        return self._core.write(
+            lambda tx: _set(self._core, tx, address, message_id, "hidden = 1"), tx, "hide a message"
+        )
+
+    def unhide(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
+        """Puts a hidden message back."""
+        with counted(() if tx is not None else self._texts(address, message_id)):
+            return self._core.write(
+                lambda tx: _set(self._core, tx, address, message_id, "hidden = 0"), tx, "unhide a message"
+            )
+
+    def delete(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
+        """Takes the message out of the story; its text stays until it is purged."""
+
+        def delete(tx: Tx) -> Message:
+            deleted = _set(self._core, tx, address, message_id, "deleted = 1")
+            source_changed(self._core, tx, address, deleted.coordinate, "deleted")
+            return deleted
+
+        return self._core.write(delete, tx, "delete a message")
+
+    def purge(self, address: Address, message_ids: Sequence[str], *, tx: Tx | None = None) -> int:
+        """Blanks deleted messages and all their revisions for good, and gives their number; refuses live ones.
+
+        Their words leave the index's files at the next maintenance.
+        """
+
+        def purge(tx: Tx) -> int:
+            for message_id in message_ids:
+                _purge(self._core, tx, address, message_id)
+            return len(message_ids)
+
+        return self._core.write(purge, tx, "purge messages")
+
+    def _texts(self, address: Address, message_id: str, text: str | None = None) -> tuple[str, ...]:
+        """What will be counted of the message as it is, or with another text."""
+        message = self.get(address, message_id)
+        return message_texts(message if text is None else replace(message, text=text))
 
 
-def outline(tx: Tx, address: Address) -> list[tuple[int, str, Coordinate]]:
-    """Turn, role and place of every message of the head's lineage, in order; reads no texts."""
-    line = line_to(address, None)
-    rows = tx.rows(
-        f"{line.sql} SELECT m.turn, m.role, m.branch, m.depth FROM line CROSS JOIN message m ON m.workspace = ? "
-        "AND m.session = ? AND m.branch = line.branch AND m.depth <= line.upto WHERE m.deleted = 0 ORDER BY m.depth",
-        (*line.params, address.workspace, address.session),
+def _live(tx: Tx, address: Address, message_id: str) -> Message:
+    message = rows.by_id(tx, address, message_id)
+    if message.deleted:
+        raise NotFound(f"the message {message_id!r} has been deleted", where=address.session)
+    return message
+
+
+def _set(core: Core, tx: Tx, address: Address, message_id: str, flag: str) -> Message:
+    message = _live(tx, address, message_id)
+    tx.run(f"UPDATE message SET {flag} WHERE {_MINE}", (address.workspace, address.session, message_id))
+    return _follow(core, tx, address, message)
+
+
+def _purge(core: Core, tx: Tx, address: Address, message_id: str) -> None:
+    if not rows.by_id(tx, address, message_id).deleted:
+        raise Conflict(f"the message {message_id!r} is not deleted", where=address.session, cure="delete it first")
+    key = (address.workspace, address.session, message_id)
+    tx.run(f"UPDATE message SET text = '', caption = '', extra = '', speaker = '', time = NULL WHERE {_MINE}", key)
+    tx.run("DELETE FROM message_text WHERE workspace = ? AND session = ? AND message = ?", key)
+    part = core.index.part_for(tx, address.workspace, address.session, "")
+    core.index.remove(tx, part, kind=Kind.MESSAGE, plugin="", namespace="", key=message_id, forget=True)
+
+
+def _follow(core: Core, tx: Tx, address: Address, before: Message) -> Message:
+    """Brings the index and the session's revision up to the message as it is now."""
+    now = rows.by_id(tx, address, before.id)
+    if is_indexed(before) or is_indexed(now):
+        part = core.index.part_for(tx, address.workspace, address.session, "")
+        core.index.remove(tx, part, kind=Kind.MESSAGE, plugin="", namespace="", key=before.id)
+        if is_indexed(now):
+            core.index.add(tx, part, message_passage(now))
+    tx.run(
+        "UPDATE session SET revision = revision + 1, updated = ? WHERE workspace = ? AND id = ?",
+        (core.now(), address.workspace, address.session),
     )
-    return [(turn, role, Coordinate(branch, depth)) for turn, role, branch, depth in rows]
-
-
-def speakers(tx: Tx, address: Address, at: Coordinate | None) -> list[str]:
-    """Every name a message of the lineage was spoken under, in order of first appearance."""
-    line = line_to(address, at)
-    rows = tx.rows(
-        f"{line.sql} SELECT m.speaker FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        "WHERE m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)",
-        (*line.params, address.workspace, address.session),
-    )
-    return [row[0] for row in rows]
-
-
-def texts(tx: Tx, address: Address, message_id: str) -> list[TextRevision]:
-    """Every text the message has had, oldest first, the present one last."""
-    rows = tx.rows(
-        "SELECT revision, text, written FROM message_text WHERE workspace = ? AND session = ? AND message = ? "
-        "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? "
-        "ORDER BY 1",
-        (address.workspace, address.session, message_id) * 2,
-    )
-    if not rows:
-        raise NotFound(f"there is no message {message_id!r}", where=address.session)
-    return [TextRevision(*row) for row in rows]
+    return now

@@ -1,78 +1,168 @@
-"""Rows of workspaces and sessions: making, finding, naming, setting. Deleting is in `deletion`."""
+"""Workspaces and their sessions: making, finding, naming, setting and deleting them.
+
+A deleted one is gone at once for everybody; `upkeep` takes its rows away in short transactions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from talekeeper.db import Row, Tx, dumps, stored
+from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound
+from talekeeper.story import rows
 from talekeeper.story.core import Core
+from talekeeper.story.indexing import StoryIndex
 from talekeeper.story.names import check_line, check_name, check_workspace
-from talekeeper.story.views import Address, Coordinate, Session, Workspace
-
-_COLUMNS = (
-    "workspace, id, title, preset, owner, channel, locale, plugins, settings, head_branch, head_depth, messages, "
-    "branches, revision, created, updated"
-)
+from talekeeper.story.upkeep import Task, mark
+from talekeeper.story.views import Address, Session, Workspace
 
 
-def create_workspace(core: Core, tx: Tx, name: str, title: str = "") -> Workspace:
-    """Makes the workspace, or finds it as it is."""
+class Workspaces:
+    """The workspaces of the home."""
+
+    def __init__(self, core: Core, index: StoryIndex) -> None:
+        self._core = core
+        self._index = index
+
+    def create(self, workspace: str, *, title: str = "", tx: Tx | None = None) -> Workspace:
+        """Makes the workspace, or finds it as it is."""
+        return self._core.write(lambda tx: _create_workspace(self._core, tx, workspace, title), tx, "make a workspace")
+
+    def all(self, *, tx: Tx | None = None) -> list[Workspace]:
+        """All of the home, by name."""
+        return self._core.read(rows.workspaces, tx)
+
+    def rename(self, workspace: str, title: str, *, tx: Tx | None = None) -> None:
+        """Changes the title; the name is also a folder's and stays."""
+
+        def rename(tx: Tx) -> None:
+            sql = "UPDATE workspace SET title = ? WHERE workspace = ? AND deleting = 0"
+            if not tx.run(sql, (check_line(title, "title"), workspace)):
+                raise NotFound(f"there is no workspace {workspace!r}")
+
+        self._core.write(rename, tx, "rename a workspace")
+
+    def delete(self, workspace: str) -> None:
+        """Deletes the workspace with all that is in it. If interrupted, the next `maintain` finishes it."""
+
+        def delete(tx: Tx) -> None:
+            rows.workspace(tx, workspace)
+            for session in rows.sessions(tx, workspace):
+                _delete_session(self._core, tx, session.address)
+            self._delete_unfinished(tx, workspace)
+            tx.run("UPDATE workspace SET deleting = 1 WHERE workspace = ?", (workspace,))
+            mark(self._core, tx, Task("delete", workspace))
+
+        self._core.db.write(delete, name="delete a workspace")
+        self._index.maintain()
+
+    def unfinished(self) -> list[str]:
+        """Workspaces with a session that an import has begun and not completed; the import may still be running."""
+        return self._core.db.read(lambda tx: [one.id for one in rows.workspaces(tx) if _unfinished(tx, one.id)])
+
+    def delete_unfinished(self, workspace: str) -> None:
+        """Deletes the sessions that such imports left; the caller has made sure that no import is running."""
+        if workspace in self.unfinished():
+            self._core.db.write(
+                lambda tx: self._delete_unfinished(tx, workspace), name="take away an unfinished session"
+            )
+        self._index.maintain()
+
+    def _delete_unfinished(self, tx: Tx, workspace: str) -> None:
+        for session in _unfinished(tx, workspace):
+            mark(self._core, tx, Task("delete", workspace, session=session))
+
+
+class Sessions:
+    """The sessions of every workspace."""
+
+    def __init__(self, core: Core, index: StoryIndex) -> None:
+        self._core = core
+        self._index = index
+
+    def create(
+        self,
+        workspace: str,
+        *,
+        session_id: str | None = None,
+        title: str = "",
+        preset: str = "",
+        channel: str = "local",
+        locale: str = "en",
+        plugins: Sequence[str] = (),
+        tx: Tx | None = None,
+    ) -> Session:
+        """Makes an empty session and, when it is new, its workspace; raises `Conflict` when the id is taken."""
+        address = Address(workspace, self._core.ids.new() if session_id is None else session_id)
+
+        def create(tx: Tx) -> Session:
+            _create_workspace(self._core, tx, workspace)
+            values = (
+                check_name(address.session, "session"),
+                check_line(title, "title"),
+                check_name(preset, "preset", empty=True),
+                check_name(channel, "channel"),
+                check_name(locale, "locale"),
+                dumps(list(plugins), "plugins"),
+            )
+            return _create_session(self._core, tx, address, values)
+
+        return self._core.write(create, tx, "make a session")
+
+    def get(self, address: Address, *, tx: Tx | None = None) -> Session:
+        """Raises `NotFound`, also for a session that is being deleted."""
+        return self._core.read(lambda tx: rows.session(tx, address), tx)
+
+    def all(self, workspace: str, *, tx: Tx | None = None) -> list[Session]:
+        """All of a workspace, the one used last first."""
+        return self._core.read(lambda tx: rows.sessions(tx, workspace), tx)
+
+    def rename(self, address: Address, title: str, *, tx: Tx | None = None) -> Session:
+        """Changes the title; the id stays."""
+        line = check_line(title, "title")
+        return self._core.write(lambda tx: rows.update(self._core, tx, address, title=line), tx, "rename a session")
+
+    def configure(
+        self,
+        address: Address,
+        *,
+        preset: str | None = None,
+        locale: str | None = None,
+        plugins: Sequence[str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        tx: Tx | None = None,
+    ) -> Session:
+        """Sets what is given and leaves the rest; `settings` replaces the whole of them."""
+        given = {
+            "preset": None if preset is None else check_name(preset, "preset", empty=True),
+            "locale": None if locale is None else check_name(locale, "locale"),
+            "plugins": None if plugins is None else dumps(list(plugins), "plugins"),
+            "settings": None if settings is None else dumps(settings, "settings"),
+        }
+        columns = {name: value for name, value in given.items() if value is not None}
+        return self._core.write(lambda tx: rows.update(self._core, tx, address, **columns), tx, "configure a session")
+
+    def delete(self, address: Address) -> None:
+        """Deletes the session with all that is in it. If interrupted, the next `maintain` finishes it."""
+        self._core.db.write(lambda tx: _delete_session(self._core, tx, address), name="delete a session")
+        self._index.maintain()
+
+
+def _create_workspace(core: Core, tx: Tx, name: str, title: str = "") -> Workspace:
     tx.run(
         "INSERT INTO workspace(workspace, title, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (check_workspace(name), check_line(title or name, "title"), core.now()),
     )
-    return workspace(tx, name)
+    return rows.workspace(tx, name)
 
 
-def workspace(tx: Tx, name: str) -> Workspace:
-    """Raises `NotFound`."""
-    row = tx.one("SELECT workspace, title, created FROM workspace WHERE workspace = ? AND deleting = 0", (name,))
-    if row is None:
-        raise NotFound(f"there is no workspace {name!r}")
-    return Workspace(*row)
-
-
-def workspaces(tx: Tx) -> list[Workspace]:
-    """All of the home, by name."""
-    rows = tx.rows("SELECT workspace, title, created FROM workspace WHERE deleting = 0 ORDER BY workspace")
-    return [Workspace(*row) for row in rows]
-
-
-def rename_workspace(tx: Tx, name: str, title: str) -> None:
-    """Changes the title; the name is a folder's and stays."""
-    if not tx.run(
-        "UPDATE workspace SET title = ? WHERE workspace = ? AND deleting = 0", (check_line(title, "title"), name)
-    ):
-        raise NotFound(f"there is no workspace {name!r}")
-
-
-def create_session(
-    core: Core,
-    tx: Tx,
-    address: Address,
-    *,
-    title: str = "",
-    preset: str = "",
-    channel: str = "local",
-    locale: str = "en",
-    plugins: Sequence[str] = (),
-) -> Session:
-    """Makes an empty session and, when it is new, its workspace; raises `Conflict` when the id is taken."""
-    create_workspace(core, tx, address.workspace)
-    check_name(address.session, "session")
+def _create_session(core: Core, tx: Tx, address: Address, values: tuple[str, ...]) -> Session:
     now = core.now()
-    values = (
-        check_line(title, "title"),
-        check_name(preset, "preset", empty=True),
-        check_name(channel, "channel"),
-        check_name(locale, "locale"),
-        dumps(list(plugins), "plugins"),
-    )
     made = tx.run(
-        f"INSERT INTO session({_COLUMNS}) VALUES (?, ?, ?, ?, '', ?, ?, ?, '{{}}', 0, -1, 0, 1, 0, ?, ?) "
-        "ON CONFLICT DO NOTHING",
-        (address.workspace, address.session, *values, now, now),
+        f"INSERT INTO session({rows.SESSION_COLUMNS}) "
+        "VALUES (?, ?, ?, ?, '', ?, ?, ?, '{}', 0, -1, 0, 1, 0, ?, ?) ON CONFLICT DO NOTHING",
+        (address.workspace, *values, now, now),
     )
     if not made:
         raise Conflict(f"there is already a session {address.session!r}", where=address.workspace)
@@ -84,74 +174,20 @@ def create_session(
         "INSERT INTO lineage(workspace, session, branch, upto) VALUES (?, ?, 0, -1)",
         (address.workspace, address.session),
     )
-    return session(tx, address)
+    return rows.session(tx, address)
 
 
-def session(tx: Tx, address: Address) -> Session:
-    """Raises `NotFound`, also for one that is being deleted."""
-    row = tx.one(
-        f"SELECT {_COLUMNS} FROM session WHERE workspace = ? AND id = ? AND deleting = 0",
-        (address.workspace, address.session),
+def _delete_session(core: Core, tx: Tx, address: Address) -> None:
+    """Hides the session from everybody and makes the deletion of its rows due; raises `NotFound`."""
+    rows.touch(core, tx, address, "deleting = 1", ())
+    mark(core, tx, Task("delete", address.workspace, session=address.session))
+
+
+def _unfinished(tx: Tx, workspace: str) -> list[str]:
+    """Sessions that are hidden while no task deletes them: an import is making them, or was killed while it did."""
+    found = tx.rows(
+        "SELECT s.id FROM session s WHERE s.workspace = ? AND s.deleting = 1 AND NOT EXISTS (SELECT 1 FROM upkeep u "
+        "WHERE u.workspace = s.workspace AND u.task = 'delete' AND u.session = s.id) ORDER BY s.id",
+        (workspace,),
     )
-    if row is None:
-        raise NotFound(f"there is no session {address.session!r}", where=address.workspace)
-    return _view(row)
-
-
-def sessions(tx: Tx, name: str) -> list[Session]:
-    """All of a workspace, the one used last first."""
-    rows = tx.rows(
-        f"SELECT {_COLUMNS} FROM session WHERE workspace = ? AND deleting = 0 ORDER BY updated DESC, id", (name,)
-    )
-    return [_view(row) for row in rows]
-
-
-def update(core: Core, tx: Tx, address: Address, **changes: object) -> Session:
-    """Sets columns of a session; the caller has checked the values."""
-    assignments = ", ".join(f"{column} = ?" for column in changes)
-    _touch(core, tx, address, assignments, tuple(changes.values()))
-    return session(tx, address)
-
-
-def mark_deleting(core: Core, tx: Tx, address: Address) -> None:
-    """Hides the session from everybody; raises `NotFound`."""
-    _touch(core, tx, address, "deleting = 1", ())
-
-
-def _touch(core: Core, tx: Tx, address: Address, assignments: str, values: tuple[object, ...]) -> None:
-    touched = tx.run(
-        f"UPDATE session SET {assignments}, revision = revision + 1, updated = ? "
-        "WHERE workspace = ? AND id = ? AND deleting = 0",
-        (*values, core.now(), address.workspace, address.session),
-    )
-    if not touched:
-        raise NotFound(f"there is no session {address.session!r}", where=address.workspace)
-
-
-def redo_tip(tx: Tx, address: Address) -> Coordinate | None:
-    """The tip last left by an undo or a retry."""
-    row = tx.one(
-        "SELECT redo_branch, redo_depth FROM session WHERE workspace = ? AND id = ?",
-        (address.workspace, address.session),
-    )
-    return None if row is None or row[0] is None else Coordinate(row[0], row[1])
-
-
-def _view(row: Row) -> Session:
-    return Session(
-        workspace=row[0],
-        id=row[1],
-        title=row[2],
-        preset=row[3],
-        owner=row[4],
-        channel=row[5],
-        locale=row[6],
-        plugins=tuple(stored(row[7])),
-        settings=stored(row[8]),
-        head=Coordinate(row[9], row[10]),
-        messages=row[11],
-        branches=row[12],
-        revision=row[13],
-        created=row[14],
-        updated=row[15],
-    )
+    return [row[0] for row in found]

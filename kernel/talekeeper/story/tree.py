@@ -1,4 +1,4 @@
-"""Moving about in a session's tree: nothing here changes a message, and what is left can be returned to."""
+"""Moving about in a session's tree: no message changes here, and you can return to every place you leave."""
 
 from __future__ import annotations
 
@@ -6,92 +6,137 @@ from collections.abc import Sequence
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, NotFound
-from talekeeper.story import sessions
+from talekeeper.story import rows
 from talekeeper.story.append import Growth
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import anchor, fork_of, keep
-from talekeeper.story.messages import newest
+from talekeeper.story.lineage import anchor, fork_of, keep, upto
 from talekeeper.story.names import check_name
 from talekeeper.story.views import Address, Branch, Coordinate, Message, Session, Take
 
 _TURN = 8  # messages looked at first to find where the newest turn began; doubled while it reaches further
 
 
-def undo(core: Core, tx: Tx, address: Address) -> Session:
-    """Moves the head back over the newest turn; raises `NotFound` when there is none."""
-    session = sessions.session(tx, address)
-    turn = _newest_turn(tx, session)
-    if not turn:
-        raise NotFound("there is nothing to undo", where=address.session)
-    return _leave_tip(core, tx, session, _above(tx, address, turn[0]))
+class Tree:
+    """The branches of every session, and its head among them. Left-out coordinates are the session's head."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def undo(self, address: Address, *, tx: Tx | None = None) -> Session:
+        """Moves the head back over the newest turn; raises `NotFound` when there is none."""
+
+        def undo(tx: Tx) -> Session:
+            session = rows.session(tx, address)
+            turn = _newest_turn(tx, session)
+            if not turn:
+                raise NotFound("there is nothing to undo", where=address.session)
+            return _leave_tip(self._core, tx, session, _above(tx, address, turn[0]))
+
+        return self._core.write(undo, tx, "undo a turn")
+
+    def redo(self, address: Address, *, tx: Tx | None = None) -> Session:
+        """Goes to the tip last left by undo or retry; raises `NotFound` when the story went on or none was left."""
+
+        def redo(tx: Tx) -> Session:
+            tip = rows.redo_tip(tx, address)
+            if tip is None:
+                raise NotFound("there is nothing to redo", where=address.session)
+            return _move(self._core, tx, address, tip)
+
+        return self._core.write(redo, tx, "redo")
+
+    def retry(self, address: Address, *, tx: Tx | None = None) -> Session:
+        """Moves the head to where the newest turn is answered from: what is appended next is another take of it."""
+
+        def retry(tx: Tx) -> Session:
+            session = rows.session(tx, address)
+            turn = _newest_turn(tx, session)
+            if not turn:
+                raise NotFound("there is no turn to retry", where=address.session)
+            return _leave_tip(self._core, tx, session, _asked_at(tx, address, turn))
+
+        return self._core.write(retry, tx, "retry a turn")
+
+    def takes(self, address: Address, *, tx: Tx | None = None) -> list[Take]:
+        """The answers to the newest turn, oldest first; none is `current` while the turn waits for its answer."""
+
+        def takes(tx: Tx) -> list[Take]:
+            turn = _newest_turn(tx, rows.session(tx, address))
+            if not turn:
+                return []
+            asked = _asked_at(tx, address, turn)
+            number = turn[-1].turn
+            firsts = [first for first in _children(tx, address, asked) if _turn_at(tx, address, first) == number]
+            current = {message.coordinate for message in turn}
+            return [
+                Take(place, first, _turn_end(tx, address, first, number), first in current)
+                for place, first in enumerate(firsts, start=1)
+            ]
+
+        return self._core.read(takes, tx)
+
+    def switch_take(self, address: Address, number: int, *, tx: Tx | None = None) -> Session:
+        """Moves the head to the end of a take of the newest turn, counted from 1; raises `NotFound`."""
+
+        def switch(tx: Tx) -> Session:
+            known = self.takes(address, tx=tx)
+            for take in known:
+                if take.number == number:
+                    return _move(self._core, tx, address, take.tip)
+            cure = f"it has {len(known) or 'none'}"
+            raise NotFound(f"there is no take {number} of this turn", where=address.session, cure=cure)
+
+        return self._core.write(switch, tx, "switch the take")
+
+    def fork(self, address: Address, at: Coordinate | None = None, *, name: str = "", tx: Tx | None = None) -> Session:
+        """Starts a branch at a coordinate and moves there; a name makes it a checkpoint, unique in the session."""
+
+        def fork(tx: Tx) -> Session:
+            session = rows.session(tx, address)
+            check_name(name, "name", empty=True)
+            if name and any(branch.name == name for branch in _branches(tx, address)):
+                raise Conflict(
+                    f"there is already a checkpoint {name!r}", where=address.session, cure="choose another name"
+                )
+            start = anchor(tx, address, session.head if at is None else at)
+            grown = Growth(self._core, tx, session)
+            made = grown.branch(start, name)
+            grown.finish(None)
+            return _move(self._core, tx, address, Coordinate(made, start.depth))
+
+        return self._core.write(fork, tx, "fork")
+
+    def go(self, address: Address, to: Coordinate, *, tx: Tx | None = None) -> Session:
+        """Moves the head to any place that exists; raises `NotFound` for one that does not."""
+
+        def go(tx: Tx) -> Session:
+            rows.session(tx, address)
+            anchor(tx, address, to)
+            return _move(self._core, tx, address, to)
+
+        return self._core.write(go, tx, "move in the tree")
+
+    def branches(self, address: Address, *, tx: Tx | None = None) -> list[Branch]:
+        """All of the session, oldest first."""
+        return self._core.read(lambda tx: _branches(tx, address), tx)
+
+    def newest_turn(self, address: Address, *, tx: Tx | None = None) -> list[Message]:
+        """The messages of the turn that ends at the head, in story order; empty before the first."""
+        return self._core.read(lambda tx: _newest_turn(tx, rows.session(tx, address)), tx)
+
+    def lineage(self, address: Address, at: Coordinate | None = None, *, tx: Tx | None = None) -> dict[int, int]:
+        """Branch → deepest depth that lies on the lineage: what a search's `PartScope.upto` takes."""
+        return self._core.read(lambda tx: upto(tx, address, at), tx)
+
+    def on_lineage(
+        self, address: Address, place: Coordinate, *, at: Coordinate | None = None, tx: Tx | None = None
+    ) -> bool:
+        """Whether a place lies on the lineage of `at`."""
+        return place.depth <= self.lineage(address, at, tx=tx).get(place.branch, -2)
 
 
-def redo(core: Core, tx: Tx, address: Address) -> Session:
-    """Goes to the tip last left by undo or retry; raises `NotFound` when the story has gone on or none was left."""
-    tip = sessions.redo_tip(tx, address)
-    if tip is None:
-        raise NotFound("there is nothing to redo", where=address.session)
-    return _move(core, tx, address, tip)
-
-
-def retry(core: Core, tx: Tx, address: Address) -> Session:
-    """Moves the head to where the newest turn is answered from; what is appended next is another take of it."""
-    session = sessions.session(tx, address)
-    turn = _newest_turn(tx, session)
-    if not turn:
-        raise NotFound("there is no turn to retry", where=address.session)
-    return _leave_tip(core, tx, session, _asked_at(tx, address, turn))
-
-
-def takes(tx: Tx, address: Address) -> list[Take]:
-    """The answers to the newest turn, oldest first; none of them is `current` while it waits to be answered."""
-    session = sessions.session(tx, address)
-    turn = _newest_turn(tx, session)
-    if not turn:
-        return []
-    asked = _asked_at(tx, address, turn)
-    number = turn[-1].turn
-    firsts = [first for first in _children(tx, address, asked) if _turn_at(tx, address, first) == number]
-    current = {message.coordinate for message in turn}
-    return [
-        Take(place, first, _turn_end(tx, address, first, number), first in current)
-        for place, first in enumerate(firsts, start=1)
-    ]
-
-
-def switch_take(core: Core, tx: Tx, address: Address, number: int) -> Session:
-    """Moves the head to the end of a take of the newest turn, counted from 1; raises `NotFound`."""
-    known = takes(tx, address)
-    for take in known:
-        if take.number == number:
-            return _move(core, tx, address, take.tip)
-    cure = f"it has {len(known) or 'none'}"
-    raise NotFound(f"there is no take {number} of this turn", where=address.session, cure=cure)
-
-
-def fork(core: Core, tx: Tx, address: Address, at: Coordinate | None, name: str) -> Session:
-    """Starts a branch at a coordinate (the head by default) and moves there; a name is a checkpoint and unique."""
-    session = sessions.session(tx, address)
-    check_name(name, "name", empty=True)
-    if name and any(branch.name == name for branch in branches(tx, address)):
-        raise Conflict(f"there is already a checkpoint {name!r}", where=address.session, cure="choose another name")
-    start = anchor(tx, address, session.head if at is None else at)
-    grown = Growth(core, tx, session)
-    made = grown.branch(start, name)
-    grown.finish(None)
-    return _move(core, tx, address, Coordinate(made, start.depth))
-
-
-def go(core: Core, tx: Tx, address: Address, to: Coordinate) -> Session:
-    """Moves the head to any place that exists; raises `NotFound` for one that does not."""
-    sessions.session(tx, address)
-    anchor(tx, address, to)
-    return _move(core, tx, address, to)
-
-
-def branches(tx: Tx, address: Address) -> list[Branch]:
-    """All of the session, oldest first."""
-    rows = tx.rows(
+def _branches(tx: Tx, address: Address) -> list[Branch]:
+    found = tx.rows(
         "SELECT b.id, b.parent, b.fork_depth, b.name, b.created, (SELECT max(m.depth) FROM message m "
         "WHERE m.workspace = b.workspace AND m.session = b.session AND m.branch = b.id) "
         "FROM branch b WHERE b.workspace = ? AND b.session = ? ORDER BY b.id",
@@ -99,13 +144,8 @@ def branches(tx: Tx, address: Address) -> list[Branch]:
     )
     return [
         Branch(id=row[0], fork=Coordinate(row[1], row[2]), tip=_deepest(row[5], row[2]), name=row[3], created=row[4])
-        for row in rows
+        for row in found
     ]
-
-
-def newest_turn(tx: Tx, address: Address) -> list[Message]:
-    """The messages of the turn the head stands at the end of, in story order; empty before the first."""
-    return _newest_turn(tx, sessions.session(tx, address))
 
 
 def _deepest(tip: int | None, fork_depth: int) -> int:
@@ -115,7 +155,7 @@ def _deepest(tip: int | None, fork_depth: int) -> int:
 def _newest_turn(tx: Tx, session: Session) -> list[Message]:
     count = _TURN
     while True:
-        found = newest(tx, session.address, session.head, count, kept=True)
+        found = rows.newest(tx, session.address, session.head, count, kept=True)
         turn = _last_run(found)
         if len(turn) < len(found) or len(found) < count:
             return turn
@@ -145,14 +185,14 @@ def _above(tx: Tx, address: Address, message: Message) -> Coordinate:
 
 def _children(tx: Tx, address: Address, at: Coordinate) -> list[Coordinate]:
     below = at.depth + 1
-    rows = tx.rows(
+    found = tx.rows(
         "SELECT m.branch FROM message m WHERE m.workspace = ? AND m.session = ? AND m.depth = ? AND m.deleted = 0 "
         "AND m.branch = ? UNION ALL SELECT m.branch FROM branch b JOIN message m ON m.workspace = b.workspace "
         "AND m.session = b.session AND m.branch = b.id AND m.depth = ? AND m.deleted = 0 "
         "WHERE b.workspace = ? AND b.session = ? AND b.parent = ? AND b.fork_depth = ? AND b.id > 0 ORDER BY 1",
         (address.workspace, address.session, below, at.branch, below, address.workspace, address.session, *_pair(at)),
     )
-    return [Coordinate(row[0], below) for row in rows]
+    return [Coordinate(row[0], below) for row in found]
 
 
 def _pair(at: Coordinate) -> tuple[int, int]:
@@ -181,14 +221,14 @@ def _turn_end(tx: Tx, address: Address, first: Coordinate, turn: int) -> Coordin
 
 def _leave_tip(core: Core, tx: Tx, session: Session, to: Coordinate) -> Session:
     """Moves back and remembers the tip: several steps back are one way to redo."""
-    tip = sessions.redo_tip(tx, session.address) or session.head
+    tip = rows.redo_tip(tx, session.address) or session.head
     return _move(core, tx, session.address, to, tip if tip != to else None)
 
 
 def _move(core: Core, tx: Tx, address: Address, to: Coordinate, tip: Coordinate | None = None) -> Session:
     keep(tx, address, to)
     redo_branch, redo_depth = (None, None) if tip is None else _pair(tip)
-    return sessions.update(
+    return rows.update(
         core,
         tx,
         address,

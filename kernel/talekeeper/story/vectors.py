@@ -11,10 +11,11 @@ from functools import partial
 
 from talekeeper.db import Row, Tx
 from talekeeper.manifest import SearchTable
-from talekeeper.story import declared, messages, sessions
+from talekeeper.story import declared
 from talekeeper.story.core import Core
 from talekeeper.story.passages import is_hidden, record_texts
 from talekeeper.story.reading import COLUMNS, view
+from talekeeper.story.rows import by_ids, session
 from talekeeper.story.views import Address, Message, Record, Scope
 
 WAY = "speaker: text/1"
@@ -46,7 +47,7 @@ class Vectors:
         """What has an index: all of the home, or what a session is searched with."""
         if address is None:
             return self._core.db.read(_all_scopes)
-        preset = self._core.db.read(lambda tx: sessions.session(tx, address)).preset
+        preset = self._core.db.read(lambda tx: session(tx, address)).preset
         wide = [Scope(address.workspace, preset=preset)] if preset else []
         return [Scope(address.workspace, session=address.session), Scope(address.workspace), *wide]
 
@@ -106,7 +107,7 @@ def _all_scopes(tx: Tx) -> list[Scope]:
 
 def _of_messages(tx: Tx, scope: Scope, rows: Sequence[Row]) -> dict[int, str]:
     docs = {key: doc for doc, plugin, _, key, _ in rows if not plugin}
-    found = messages.by_ids(tx, Address(scope.workspace, scope.session), list(docs)) if docs else {}
+    found = by_ids(tx, Address(scope.workspace, scope.session), list(docs)) if docs else {}
     return {doc: _message(found[key]) if key in found else "" for key, doc in docs.items()}
 
 

@@ -10,11 +10,10 @@ from talekeeper.db import Tx
 from talekeeper.errors import LimitReached, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.search import Kind
-from talekeeper.story import sessions
+from talekeeper.story import rows
 from talekeeper.story.core import Core
 from talekeeper.story.declared import search_table
 from talekeeper.story.lineage import anchor, line_to, place_on
-from talekeeper.story.messages import at_place, between
 from talekeeper.story.passages import record_passage
 from talekeeper.story.reading import BLANK, IN_NAMESPACE, Page, count_live, listed, namespace_params
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
@@ -74,9 +73,9 @@ def target(
     if not scope.session:
         if derived is not None:
             raise ParameterError("derived", f"{namespace.path} is of a {namespace.scope}, and that has no messages")
-        sessions.workspace(tx, scope.workspace)
+        rows.workspace(tx, scope.workspace)
         return Target(namespace, scope, None, ROOT, ROOT, person)
-    session = sessions.session(tx, Address(scope.workspace, scope.session))
+    session = rows.session(tx, Address(scope.workspace, scope.session))
     here = session.head if at is None else at
     if here != session.head:
         anchor(tx, session.address, here)
@@ -203,24 +202,24 @@ def _turns(tx: Tx, target: Target, derived: Derived | None, before: Record | Non
     address = Address(target.scope.workspace, target.scope.session)
     if derived is not None:
         first, last = (
-            between(tx, address, target.at, depth, depth, where="1 = 1") for depth in (derived.start, derived.end)
+            rows.between(tx, address, target.at, depth, depth, where="1 = 1") for depth in (derived.start, derived.end)
         )
         if first and last:
             return last[0].turn, first[0].turn
     if before is not None and (target.person or target.at == ROOT):
         return before.turn, before.turn_from
-    message = at_place(tx, address, target.at)
+    message = rows.at_place(tx, address, target.at)
     return (-1, -1) if message is None else (message.turn, message.turn)
 
 
 def _count(tx: Tx, target: Target, *, new: bool) -> int:
-    rows = tx.rows(
+    found = tx.rows(
         "INSERT INTO tally(workspace, preset, session, plugin, namespace, keys, versions) VALUES (?, ?, ?, ?, ?, 1, 1) "
         "ON CONFLICT(workspace, preset, session, plugin, namespace) "
         "DO UPDATE SET keys = keys + ?, versions = versions + 1 RETURNING versions",
         (*target.params, int(new)),
     )
-    return int(rows[0][0])
+    return int(found[0][0])
 
 
 def _index(core: Core, tx: Tx, target: Target, record: Record) -> None:

@@ -100,21 +100,21 @@ class Host:
         What needs a session while there is none makes the one called "story".
         """
         story = self._services.story
-        if not any(session.id == name for session in story.sessions(_WORKSPACE)):
+        if not any(session.id == name for session in story.sessions.all(_WORKSPACE)):
             plugins = self._services.host.enabled(_WORKSPACE)
-            story.create_session(
+            story.sessions.create(
                 _WORKSPACE, session_id=name, preset=preset, locale=locale, title=title, plugins=plugins
             )
         self._address = Address(_WORKSPACE, name)
         self._services.host.ready(self._address)
-        return session_view(story, story.session(self._address))
+        return session_view(story, story.sessions.get(self._address))
 
     def tell(
         self, text: str, *, speaker: str = "", role: Literal["player", "narrator"] = "narrator", time: str | None = None
     ) -> MessageView:
         """Adds a message at the head; one of the player's begins a turn."""
         draft = Draft(role, text, speaker=speaker, time=time)
-        (message,) = self._services.story.append(self._here(), [draft])
+        (message,) = self._services.story.messages.append(self._here(), [draft])
         return message_view(message)
 
     def turn(
@@ -142,35 +142,35 @@ class Host:
 
     def undo(self) -> None:
         """Goes back over the newest turn."""
-        self._services.story.undo(self._here())
+        self._services.story.tree.undo(self._here())
 
     def redo(self) -> None:
         """Goes to where `undo` or `retry` left."""
-        self._services.story.redo(self._here())
+        self._services.story.tree.redo(self._here())
 
     def switch_take(self, number: int) -> None:
         """Goes to another answer to the newest turn, counted from 1."""
-        self._services.story.switch_take(self._here(), number)
+        self._services.story.tree.switch_take(self._here(), number)
 
     def fork(self, message_id: str) -> None:
         """Goes back to a message, wherever it stands, and starts a branch there."""
         story, here = self._services.story, self._here()
-        found = story.messages_by_id(here, [message_id]).get(message_id)
+        found = story.messages.by_id(here, [message_id]).get(message_id)
         if found is None:
             raise NotFound(f"there is no message {message_id!r}", where=here.session)
-        story.fork(here, found.coordinate)
+        story.tree.fork(here, found.coordinate)
 
     def messages(self) -> tuple[MessageView, ...]:
         """The story up to where it stands."""
-        return tuple(map(message_view, self._services.story.messages(self._here())))
+        return tuple(map(message_view, self._services.story.messages.read(self._here())))
 
     def edit(self, message_id: str, text: str) -> None:
         """Gives a message another text."""
-        self._services.story.edit(self._here(), message_id, text)
+        self._services.story.messages.edit(self._here(), message_id, text)
 
     def delete(self, message_id: str) -> None:
         """Takes a message out of the story."""
-        self._services.story.delete(self._here(), message_id)
+        self._services.story.messages.delete(self._here(), message_id)
 
     def run_jobs(self, model: ChatModel | Script | None = None, *, cancel: Cancel | None = None) -> list[Job]:
         """Runs the jobs that are due and gives each as it ended; without a `model` none is configured."""
@@ -195,7 +195,7 @@ class Host:
         declared = self._namespace(namespace)
         records = self._services.story.records
         here = self._here()
-        scope = scope_of(declared, self._services.story.session(here))
+        scope = scope_of(declared, self._services.story.sessions.get(here))
         if isinstance(values, Mapping):
             for key, value in values.items():
                 records.put(declared, scope, key, value, person=True)

@@ -44,7 +44,7 @@ def kinds(plugin: Plugin, *on: str) -> list[str]:
 
 
 def _backlog(services: Services, address: Address, only: str, tx: Tx) -> list[MissingJob]:
-    session = services.story.session(address, tx=tx)
+    session = services.story.sessions.get(address, tx=tx)
     wanted = [
         (plugin.id, kind)
         for plugin in services.host.roster(session=session, tx=tx).working
@@ -53,7 +53,7 @@ def _backlog(services: Services, address: Address, only: str, tx: Tx) -> list[Mi
     ]
     if not wanted:
         return []
-    turns = list(_answered_turns(services.story.outline(address, tx=tx)))
+    turns = list(_answered_turns(services.story.messages.outline(address, tx=tx)))
     noted = {each: _noted_depths(services, address, *each, tx=tx) for each in wanted}
     return [
         MissingJob(*each, end, start)
@@ -73,7 +73,7 @@ def _answered_turns(outline: Sequence[tuple[int, str, Coordinate]]) -> Iterator[
 
 def _noted_depths(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
     """Depths of the head's lineage that a job of the kind covers, or was noted for and not put aside."""
-    jobs, reach = services.story.jobs, services.story.lineage(address, tx=tx)
+    jobs, reach = services.story.jobs, services.story.tree.lineage(address, tx=tx)
     found = [
         (job.start, job.end)
         for job in jobs.all(address, tx=tx)

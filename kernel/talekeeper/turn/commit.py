@@ -49,12 +49,12 @@ def accept(story: Story, address: Address, draft: Draft) -> Accepted:
     """Appends the message, unless it waits at the head already; a message beside one that waits joins its turn."""
 
     def write(tx: Tx) -> Accepted:
-        waiting = _waiting(story.newest_turn(address, tx=tx))
+        waiting = _waiting(story.tree.newest_turn(address, tx=tx))
         if waiting and waiting[-1].text == draft.text:
             return _resume(story, address, tx)
         joined = replace(draft, turn=waiting[-1].turn) if waiting else draft
-        (message,) = story.append(address, [joined], tx=tx)
-        session = story.session(address, tx=tx)
+        (message,) = story.messages.append(address, [joined], tx=tx)
+        session = story.sessions.get(address, tx=tx)
         return Accepted(session, message.coordinate, message.turn, message, tuple(waiting))
 
     return story.write(write, name="accept a message")
@@ -72,8 +72,8 @@ def retry(story: Story, address: Address) -> Accepted:
 
 def unsent(story: Story, address: Address, text: str) -> Accepted:
     """A turn with a player's message that nobody has sent, at the head."""
-    session = story.session(address)
-    newest = story.newest_turn(address)
+    session = story.sessions.get(address)
+    newest = story.tree.newest_turn(address)
     number = newest[-1].turn + (0 if _waiting(newest) else 1) if newest else 1
     message = Message(
         id="",
@@ -120,7 +120,9 @@ def commit_by_hand(story: Story, address: Address, draft: Draft, lease: Lease, e
         player = accepted.player
         asked = (*accepted.before, *([player] if player else []))
         kind = "narration" if player else "continue"
-        (narration,) = story.answer(address, accepted.at, [replace(draft, kind=kind, turn=accepted.number)], tx=tx)
+        (narration,) = story.messages.answer(
+            address, accepted.at, [replace(draft, kind=kind, turn=accepted.number)], tx=tx
+        )
         return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
 
     return story.write(write, name="write a narration")
@@ -143,11 +145,11 @@ def _commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue, tx: Tx) -> T
 def _answer(turn: TurnContext, text: str, tx: Tx) -> Message:
     """Appends the narration; in a retry the head goes to it, if it still is where it was."""
     story = turn.services.story
-    if turn.retry and story.session(turn.address, tx=tx).head == turn.session.head:
-        story.go(turn.address, turn.at, tx=tx)
+    if turn.retry and story.sessions.get(turn.address, tx=tx).head == turn.session.head:
+        story.tree.go(turn.address, turn.at, tx=tx)
     kind = "narration" if turn.player else "continue"
     draft = Draft("narrator", text, speaker=turn.narration.name, kind=kind, turn=turn.number, origin="generated")
-    (narration,) = story.answer(turn.address, turn.at, [draft], tx=tx)
+    (narration,) = story.messages.answer(turn.address, turn.at, [draft], tx=tx)
     return narration
 
 
@@ -160,8 +162,8 @@ def _with_faults(decided: Sequence[SegmentReport], faults: Sequence[str]) -> lis
 
 
 def _resume(story: Story, address: Address, tx: Tx) -> Accepted:
-    session = story.session(address, tx=tx)
-    newest = story.newest_turn(address, tx=tx)
+    session = story.sessions.get(address, tx=tx)
+    newest = story.tree.newest_turn(address, tx=tx)
     if waiting := _waiting(newest):
         player = waiting[-1]
         return Accepted(session, player.coordinate, player.turn, player, tuple(waiting[:-1]), resumed=True)
@@ -169,10 +171,10 @@ def _resume(story: Story, address: Address, tx: Tx) -> Accepted:
 
 
 def _retry(story: Story, address: Address, tx: Tx) -> Accepted:
-    newest = story.newest_turn(address, tx=tx)
+    newest = story.tree.newest_turn(address, tx=tx)
     if not newest:
         raise NotFound("there is no turn to retry", where=address.session)
-    session = story.session(address, tx=tx)
+    session = story.sessions.get(address, tx=tx)
     asked = [message for message in newest if message.role == "player"]
     if not asked:
         first = newest[0].coordinate

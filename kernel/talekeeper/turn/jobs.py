@@ -79,7 +79,7 @@ class JobRunner:
         plugin, kind = working_plugin(self._services, address, path, "jobs")
         if kind in kinds(plugin, "turn-committed"):
             return
-        last = self._services.story.messages(address, last=1)
+        last = self._services.story.messages.read(address, last=1)
         end = last[0].coordinate if last else ROOT
         self._jobs.renew(address, plugin.id, kind, end, start=0)
 
@@ -289,9 +289,9 @@ def _call_job(services: Services, address: Address, job: Job, lease: Lease, canc
     Raises `_PluginAway`, `Skip` for a job that its plugin does not declare any more, and what `call_plugin` does.
     """
     services.host.ready(address)
-    session = services.story.session(address)
+    session = services.story.sessions.get(address)
     plugin = _plugin(services, session, job)
-    at_end = services.story.message_at(address, job.coordinate)
+    at_end = services.story.messages.at(address, job.coordinate)
     in_job = InJob(job, 0 if at_end is None else at_end.turn, lease)
     bound = Bound(services, plugin, session, Lifetime(plugin.id, cancel=cancel), at=job.coordinate, job=in_job)
     view = CallJob(bound, job, in_job.turn)

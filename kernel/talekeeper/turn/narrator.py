@@ -95,7 +95,7 @@ class Narrator:
             if text is None:
                 accepted = resume(story, address)
             else:
-                name = speaker or narration_settings(story.session(address)).player
+                name = speaker or narration_settings(story.sessions.get(address)).player
                 accepted = accept(story, address, Draft("player", text, speaker=name, kind=kind, origin=origin))
             return self._narrate(accepted, lease, on_text, cancel, approve)
 
@@ -119,7 +119,7 @@ class Narrator:
 
         No model is asked; what follows a turn follows this one too. Without a `speaker` the session's narrator says it.
         """
-        name = speaker or narration_settings(self._services.story.session(address)).name
+        name = speaker or narration_settings(self._services.story.sessions.get(address)).name
         draft = Draft("narrator", text, speaker=name, origin="typed")
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the narrator says")
@@ -138,7 +138,7 @@ class Narrator:
     @contextmanager
     def _alone(self, address: Address) -> Generator[Lease]:
         """One turn of a session at a time, in whatever process."""
-        self._services.story.session(address)
+        self._services.story.sessions.get(address)
         name = f"turn:{address.session}"
         with ExitStack() as held:
             try:
@@ -175,7 +175,7 @@ class Narrator:
             raise
         try:
             # The index is brought in order between turns; this one is committed whatever becomes of that.
-            self._services.story.maintain(turn.address)
+            self._services.story.index.maintain(turn.address)
         except StoreError as fault:
             turn.report("turn.untidy", reason=str(fault))
         return result

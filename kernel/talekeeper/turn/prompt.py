@@ -157,7 +157,7 @@ def _fixed(turn: TurnContext) -> tuple[str, str]:
 
 def _density(turn: TurnContext) -> int:
     """Quarters of a token that a character takes, 1 to 4, as the story is written; before it begins, by the locale."""
-    messages = turn.services.story.messages(turn.address, last=_LOOKED_AT, at=turn.at)
+    messages = turn.services.story.messages.read(turn.address, last=_LOOKED_AT, at=turn.at)
     text = "".join(message.text for message in messages)
     if not text.strip():
         return _PER_TOKEN if turn.session.locale.lower().startswith(_DENSE) else 1
@@ -239,7 +239,7 @@ def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -
     used, last, count = 0, at.depth, _FIRST_PAGE
     while last >= 0:
         first = max(0, last - count + 1)
-        page = story.messages(address, depths=(first, last), at=at, hidden=False, tx=tx)
+        page = story.messages.read(address, depths=(first, last), at=at, hidden=False, tx=tx)
         for message in reversed(page):
             if message.role not in _SHOWN or not message.text.strip():
                 continue

@@ -157,7 +157,7 @@ def turn_decisions(
     """
 
     def on_lineage(place: Coordinate) -> bool:
-        return story.on_lineage(address, place)
+        return story.tree.on_lineage(address, place)
 
     found = [one for one in story.turn_log.decisions(address, turn) if every or on_lineage(one.coordinate)]
     if decision:

@@ -41,7 +41,7 @@ def begin_story(
     chosen = preset or world.preset
     plugins = home.plugins_of_new_sessions(workspace, chosen)
     checked = [(entry, _namespace(home, workspace, world, plugins, entry)) for entry in world.entries]
-    session = home.story.create_session(
+    session = home.story.sessions.create(
         workspace,
         session_id=session_id,
         title=title or world.title,
@@ -111,16 +111,16 @@ def _plain(world: World, entry: Entry) -> Any:
 def _fill(home: Home, session: Session, world: World, checked: Sequence[tuple[Entry, Namespace]], tx: Tx) -> Begun:
     if world.opening.strip():
         opening = Draft("narrator", world.opening.strip(), speaker=world.narrator.strip(), kind="opening")
-        home.story.append(session.address, [opening], tx=tx)
+        home.story.messages.append(session.address, [opening], tx=tx)
     if world.settings:
-        home.story.configure_session(session.address, settings=world.settings, tx=tx)
+        home.story.sessions.configure(session.address, settings=world.settings, tx=tx)
     kept: list[str] = []
     for entry, namespace in checked:
         try:
             kept += _write(home, session, entry, namespace, _plain(world, entry), tx)
         except StoreError as fault:
             raise world.fault(entry.steps, f"{entry.path}: {fault.what}", cure=fault.cure) from fault
-    return Begun(home.story.session(session.address, tx=tx), len(checked) - len(kept), tuple(kept))
+    return Begun(home.story.sessions.get(session.address, tx=tx), len(checked) - len(kept), tuple(kept))
 
 
 def _write(home: Home, session: Session, entry: Entry, namespace: Namespace, value: Any, tx: Tx) -> list[str]:

@@ -102,14 +102,14 @@ class Home:
 
     def address(self, name: str = "s") -> Address:
         """Of a session that is made when it is not there, with every plugin that is enabled."""
-        if all(session.id != name for session in self.story.sessions("w")):
-            self.story.create_session("w", session_id=name, plugins=self.host.enabled("w"))
+        if all(session.id != name for session in self.story.sessions.all("w")):
+            self.story.sessions.create("w", session_id=name, plugins=self.host.enabled("w"))
         return Address("w", name)
 
     def turn(self, text: str, answer: str, *, session: str = "s") -> tuple[Job, ...]:
         """Tells a turn and notes its jobs in the commit of the narration."""
         address = self.address(session)
-        (said,) = self.story.append(address, [Draft("player", text)])
+        (said,) = self.story.messages.append(address, [Draft("player", text)])
         return self.answer(answer, [said], session=session)
 
     def answer(self, text: str, said: list[Message], *, session: str = "s") -> tuple[Job, ...]:
@@ -119,15 +119,15 @@ class Home:
         self.host.roster("w")
 
         def commit(tx: Tx) -> tuple[Job, ...]:
-            (told,) = self.story.answer(address, said[-1].coordinate, [Draft("narrator", text)], tx=tx)
-            return self.runner.enqueue(tx, self.story.session(address, tx=tx), told, said)
+            (told,) = self.story.messages.answer(address, said[-1].coordinate, [Draft("narrator", text)], tx=tx)
+            return self.runner.enqueue(tx, self.story.sessions.get(address, tx=tx), told, said)
 
         return self.story.write(commit, name="commit a turn")
 
     def retry(self, answer: str) -> tuple[Job, ...]:
         """Tells another take of the newest turn."""
-        self.story.retry(self.address())
-        return self.answer(answer, [self.story.newest_turn(self.address())[-1]])
+        self.story.tree.retry(self.address())
+        return self.answer(answer, [self.story.tree.newest_turn(self.address())[-1]])
 
     def run(self, session: str = "s", **options: Any) -> list[str]:
         """Runs what is due and says how each job ended."""

@@ -47,7 +47,7 @@ def working(folder: Path, *sessions: str) -> subprocess.Popen[str]:
 
 def test_a_job_whose_process_was_killed_is_taken_up(start: Start, until: Until, tmp_path: Path) -> None:
     home = start({"slow": SLOW_ONCE})
-    home.story.rename_session(home.address(), str(tmp_path / "flag"))
+    home.story.sessions.rename(home.address(), str(tmp_path / "flag"))
     home.turn("ask", "tell")
     process = working(tmp_path, "s")
     until((tmp_path / "flag").exists)
@@ -123,15 +123,15 @@ def test_a_zombie_is_refused(start: Start, tmp_path: Path) -> None:
 
 def test_a_session_deleted_under_its_job_leaves_nothing(start: Start, until: Until, tmp_path: Path) -> None:
     home = start({"slow": SLOW_ONCE})
-    home.story.rename_session(home.address(), str(tmp_path / "flag"))
+    home.story.sessions.rename(home.address(), str(tmp_path / "flag"))
     home.turn("ask", "tell")
-    home.story.append(home.address("other"), [Draft("player", "x")])
+    home.story.messages.append(home.address("other"), [Draft("player", "x")])
     process = working(tmp_path, "s")
     until((tmp_path / "flag").exists)
 
-    home.story.delete_session(home.address())
+    home.story.sessions.delete(home.address())
     process.kill()
     process.communicate()
 
-    assert [session.id for session in home.story.sessions("w")] == ["other"]
+    assert [session.id for session in home.story.sessions.all("w")] == ["other"]
     assert home.story.jobs.unfinished("w") == []

@@ -276,7 +276,7 @@ def test_only_one_runs_the_jobs_of_a_session(start: Start, until: Until, open_ho
     home = start({"note": body})
     other = open_home()
     flag = home.folder / "flag"
-    home.story.rename_session(home.address(), str(flag))
+    home.story.sessions.rename(home.address(), str(flag))
     home.turn("ask", "tell")
 
     thread = threading.Thread(target=home.run)
@@ -333,7 +333,7 @@ def test_what_was_imported_is_caught_up_with_turn_by_turn(start: Start) -> None:
     told = [Draft("narrator", "opening")]
     for number in range(45):
         told += [Draft("player", f"ask {number}"), Draft("narrator", f"tell {number}")]
-    home.story.append(home.address(), [*told, Draft("player", "unanswered")])
+    home.story.messages.append(home.address(), [*told, Draft("player", "unanswered")])
     seen: list[Job] = []
 
     left = home.runner.left(home.address())
@@ -363,7 +363,7 @@ def test_what_a_long_backlog_put_aside_is_caught_up_with_once_the_model_is_there
 def test_catching_up_stops_where_a_round_fails(start: Start) -> None:
     home = start({"note": 'raise Retry("the model is down")'})
     for number in range(25):
-        home.story.append(home.address(), [Draft("player", f"ask {number}"), Draft("narrator", "tell")])
+        home.story.messages.append(home.address(), [Draft("player", f"ask {number}"), Draft("narrator", "tell")])
 
     ended = home.runner.catch_up(home.address())
 

@@ -59,11 +59,11 @@ def places(home: Any) -> dict[str, Coordinate]:
 
 
 def edit(home: Any, text: str, new: str | None) -> None:
-    (message,) = [one for one in home.story.messages(home.address()) if one.text == text]
+    (message,) = [one for one in home.story.messages.read(home.address()) if one.text == text]
     if new is None:
-        home.story.delete(home.address(), message.id)
+        home.story.messages.delete(home.address(), message.id)
     else:
-        home.story.edit(home.address(), message.id, new)
+        home.story.messages.edit(home.address(), message.id, new)
 
 
 def test_what_was_made_from_a_message_is_made_anew_after_an_edit(start: Start) -> None:
@@ -119,7 +119,7 @@ def test_blocks_stand_at_their_own_last_message(start: Start) -> None:
     home = start({"blocks": BLOCKS})
     for number in range(4):
         home.turn(f"a{number}", f"b{number}")
-    home.story.go(home.address(), Coordinate(0, 7))
+    home.story.tree.go(home.address(), Coordinate(0, 7))
 
     ended = home.run()
 
@@ -168,9 +168,9 @@ def test_settled_is_what_turns_up_to_here_have_come_to(start: Start) -> None:
         home.turn(f"a{number}", f"b{number}")
         home.run()
 
-    home.story.undo(home.address())
+    home.story.tree.undo(home.address())
     undone = settled(home)
-    home.story.redo(home.address())
+    home.story.tree.redo(home.address())
 
     assert (undone, settled(home)) == ([], [(0, 2)])
 
@@ -217,7 +217,7 @@ def test_an_older_record_does_not_hide_a_newer_one(start: Start, clock: Any) -> 
 
     assert late == ["last succeeded"]
     assert home.notes() == ["a1 b1"]
-    home.story.undo(home.address())
+    home.story.tree.undo(home.address())
     assert home.notes() == ["a0 b0"]
 
 
@@ -225,7 +225,7 @@ def test_hidden_messages_are_not_shown_to_jobs(start: Start) -> None:
     home = start({"note": NOTE, "blocks": BLOCKS})
     home.turn("a0", "b0")
     home.turn("a1", "b1")
-    home.story.hide(home.address(), home.story.messages(home.address())[1].id)
+    home.story.messages.hide(home.address(), home.story.messages.read(home.address())[1].id)
 
     home.run()
 
@@ -251,7 +251,7 @@ def test_a_job_whose_story_changes_under_it_begins_again(
     return JobResult()
     """
     home = start({"note": body})
-    home.story.rename_session(home.address(), str(tmp_path / "flag"))
+    home.story.sessions.rename(home.address(), str(tmp_path / "flag"))
     home.turn("a0", "b0")
     ended: list[str] = []
     thread = threading.Thread(target=lambda: ended.extend(home.run()))
@@ -303,7 +303,7 @@ FLAKY = 'if job.attempt == 1 and job.turn % 2: raise Retry("down", after=5)\n'
 @given(steps=st.lists(st.tuples(STEP, st.integers(0, 5)), max_size=25))
 def test_what_a_lineage_shows_follows_from_its_messages(start: Start, first: str, steps: list[tuple[str, int]]) -> None:
     home = start({"note": first + NOTE, "blocks": first + BLOCKS, "last": first + LAST})
-    name = f"s{len(home.story.sessions('w'))}"
+    name = f"s{len(home.story.sessions.all('w'))}"
     told = Telling(home, name)
 
     for number, (step, choice) in enumerate(steps):
@@ -324,7 +324,7 @@ CHANGE = st.sampled_from(["turn", "turn", "retry", "undo", "redo", "fork", "run"
 @given(steps=st.lists(st.tuples(CHANGE, st.integers(0, 5)), max_size=25))
 def test_edits_and_deletions_are_followed_on_every_lineage(start: Start, steps: list[tuple[str, int]]) -> None:
     home = start({"note": NOTE, "last": LAST})
-    told = Telling(home, f"s{len(home.story.sessions('w'))}")
+    told = Telling(home, f"s{len(home.story.sessions.all('w'))}")
 
     for number, (step, choice) in enumerate(steps):
         told.do(step, number, choice)
@@ -347,12 +347,12 @@ class Telling:
         acts: dict[str, Callable[[], object]] = {
             "turn": lambda: self.home.turn(f"a{number}", f"b{number}", session=self.name),
             "retry": lambda: self._retry(number),
-            "undo": lambda: story.undo(address),
-            "redo": lambda: story.redo(address),
-            "fork": lambda: story.fork(address, self._turn_end(choice)),
-            "take": lambda: story.switch_take(address, choice % 2 + 1),
-            "edit": lambda: story.edit(address, self._told(choice).id, f"{self._told(choice).text} anew"),
-            "delete": lambda: story.delete(address, self._told(choice).id),
+            "undo": lambda: story.tree.undo(address),
+            "redo": lambda: story.tree.redo(address),
+            "fork": lambda: story.tree.fork(address, self._turn_end(choice)),
+            "take": lambda: story.tree.switch_take(address, choice % 2 + 1),
+            "edit": lambda: story.messages.edit(address, self._told(choice).id, f"{self._told(choice).text} anew"),
+            "delete": lambda: story.messages.delete(address, self._told(choice).id),
             "run": lambda: self.home.run(self.name),
             "run one": lambda: self.home.run(self.name, limit=1),
         }
@@ -362,30 +362,30 @@ class Telling:
             return
 
     def _retry(self, number: int) -> None:
-        self.home.story.retry(self.address)
-        said = self.home.story.newest_turn(self.address)[-1]
+        self.home.story.tree.retry(self.address)
+        said = self.home.story.tree.newest_turn(self.address)[-1]
         self.home.answer(f"b{number}", [said], session=self.name)
 
     def _told(self, choice: int) -> Message:
         """One of the last narrations, which end their turns."""
-        told: list[Message] = [one for one in self.home.story.messages(self.address) if one.role == "narrator"]
+        told: list[Message] = [one for one in self.home.story.messages.read(self.address) if one.role == "narrator"]
         return told[-1 - choice % 3]
 
     def _turn_end(self, choice: int) -> Coordinate | None:
-        ends = [one.coordinate for one in self.home.story.messages(self.address) if one.role == "narrator"]
+        ends = [one.coordinate for one in self.home.story.messages.read(self.address) if one.role == "narrator"]
         return ends[choice % len(ends)] if ends else None
 
     def every_tip(self) -> list[tuple[list[str], list[str], list[str]]]:
         """Of every place a turn ends at, its jobs run: all texts, those of its last turn, and all notes."""
         story, address = self.home.story, self.address
         shown: list[tuple[list[str], list[str], list[str]]] = []
-        for message in list(story.all_messages(address)):
+        for message in list(story.messages.all(address)):
             if message.role == "narrator":
-                story.go(address, message.coordinate)
+                story.tree.go(address, message.coordinate)
                 self.home.run(self.name)
                 self.home.clock.advance(5)
                 self.home.run(self.name)
-                told = story.messages(address)
+                told = story.messages.read(address)
                 newest = [one.text for one in told if one.turn == message.turn]
                 shown.append(([one.text for one in told], newest, self.home.notes(session=self.name)))
         return shown

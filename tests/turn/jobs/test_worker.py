@@ -73,7 +73,7 @@ def test_sessions_are_worked_on_in_parallel(start: Start, work: Work, tmp_path: 
     home = start({"meet": MEET})
     worker = work(home)
     for session in ("s", "t"):
-        home.story.rename_session(home.address(session), str(tmp_path))
+        home.story.sessions.rename(home.address(session), str(tmp_path))
         home.turn("ask", "tell", session=session)
         worker.notify(home.address(session))
 
@@ -89,7 +89,7 @@ def test_waiting_has_an_end_and_closing_puts_the_job_back(
 ) -> None:
     home = start({"ever": FOR_EVER})
     worker = work(home)
-    home.story.rename_session(home.address(), str(tmp_path / "flag"))
+    home.story.sessions.rename(home.address(), str(tmp_path / "flag"))
     home.turn("ask", "tell")
     worker.notify(home.address())
     until((tmp_path / "flag").exists)

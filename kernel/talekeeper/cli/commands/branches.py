@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _move(options: Common, name: str | None, act: Callable[[Home, Session], Session]) -> None:
     with options.open() as home:
         session = act(home, session_of(home, options, name))
-        turn = home.story.newest_turn(session.address)
+        turn = home.story.tree.newest_turn(session.address)
     where = f"after turn {turn[-1].turn}" if turn else "at the beginning"
     tell(options, session, f"{session.id} stands at {place(session.head)}, {where}")
 
@@ -33,7 +33,7 @@ def _move(options: Common, name: str | None, act: Callable[[Home, Session], Sess
 @pass_common
 def undo(options: Common, /, name: str | None) -> None:
     """Go back one turn, in the session used last or in SESSION; nothing is lost."""
-    _move(options, name, lambda home, session: home.story.undo(session.address))
+    _move(options, name, lambda home, session: home.story.tree.undo(session.address))
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions redo low-house")
@@ -42,7 +42,7 @@ def undo(options: Common, /, name: str | None) -> None:
 @pass_common
 def redo(options: Common, /, name: str | None) -> None:
     """Return to where the last undo or retry left, in the session used last or in SESSION."""
-    _move(options, name, lambda home, session: home.story.redo(session.address))
+    _move(options, name, lambda home, session: home.story.tree.redo(session.address))
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions retry low-house")
@@ -54,7 +54,7 @@ def retry(options: Common, /, name: str | None) -> None:
 
     Without SESSION in the session used last. Redo returns to the answer; nothing is lost.
     """
-    _move(options, name, lambda home, session: home.story.retry(session.address))
+    _move(options, name, lambda home, session: home.story.tree.retry(session.address))
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions takes low-house")
@@ -66,7 +66,8 @@ def takes(options: Common, /, name: str) -> None:
     with options.open() as home:
         session = session_of(home, options, name)
         found = [
-            (take, home.story.message_at(session.address, take.first)) for take in home.story.takes(session.address)
+            (take, home.story.messages.at(session.address, take.first))
+            for take in home.story.tree.takes(session.address)
         ]
     if options.as_json:
         rows = [
@@ -98,7 +99,7 @@ def switch(options: Common, /, name: str | None, number: int) -> None:
 
     In the session used last or in SESSION. `sessions takes` lists the numbers. In play this is /take NUMBER.
     """
-    _move(options, name, lambda home, session: home.story.switch_take(session.address, number))
+    _move(options, name, lambda home, session: home.story.tree.switch_take(session.address, number))
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions fork low-house --at 0:11 --name before-the-fire")
@@ -114,7 +115,7 @@ def fork(options: Common, /, name: str | None, at: str | None, label: str) -> No
     """
     start = None if at is None else place_of(at)
     try:
-        _move(options, name, lambda home, session: home.story.fork(session.address, start, name=label))
+        _move(options, name, lambda home, session: home.story.tree.fork(session.address, start, name=label))
     except NotFound as fault:
         if name is None or label or not fault.what.startswith("there is no session"):
             raise
@@ -130,7 +131,7 @@ def branches(options: Common, /, name: str) -> None:
     """List the branches of the session used last, or of SESSION."""
     with options.open() as home:
         session = session_of(home, options, name)
-        found = home.story.branches(session.address)
+        found = home.story.tree.branches(session.address)
     if options.as_json:
         rows = [
             {
@@ -161,12 +162,12 @@ def go(options: Common, /, name: str | None, to: str) -> None:
 
     In the session used last or in SESSION.
     """
-    _move(options, name, lambda home, session: home.story.go(session.address, place_in(home, session.address, to)))
+    _move(options, name, lambda home, session: home.story.tree.go(session.address, place_in(home, session.address, to)))
 
 
 def place_in(home: Home, address: Address, to: str) -> Coordinate:
     """The end of the branch of this name, else of this number, or `BRANCH:DEPTH`."""
-    known = home.story.branches(address)
+    known = home.story.tree.branches(address)
     found = [one for one in known if one.name == to] or [one for one in known if str(one.id) == to]
     if found:
         return Coordinate(found[0].id, found[0].tip)

@@ -49,12 +49,12 @@ Proposals = Iterable[tuple[str, str]]
 
 
 def _sessions(home: Home, options: Common) -> Proposals:
-    return [(session.id, session.title) for session in home.story.sessions(options.workspace)]
+    return [(session.id, session.title) for session in home.story.sessions.all(options.workspace)]
 
 
 def _workspaces(home: Home, options: Common) -> Proposals:
     del options
-    return [(workspace.id, workspace.title) for workspace in home.story.workspaces()]
+    return [(workspace.id, workspace.title) for workspace in home.story.workspaces.all()]
 
 
 def _plugins(home: Home, options: Common) -> Proposals:

@@ -58,7 +58,7 @@ def _text(home: Home, address: Address, plugin: str, candidate: Mapping[str, Any
     source = str(candidate.get("source", ""))
     try:
         namespace = home.host.namespace(source if "/" in source else f"{plugin}/{source}")
-        scope = scope_of(namespace, home.story.session(address))
+        scope = scope_of(namespace, home.story.sessions.get(address))
         record = home.story.records.get(namespace, scope, str(candidate.get("id", "")))
     except TalekeeperError:
         return ""
@@ -152,7 +152,7 @@ def why(options: Common, /, name: str | None, turn: int | None, decision: str | 
     with options.open() as home:
         address = session_of(home, options, name).address
         if turn is None:
-            newest = home.story.newest_turn(address)
+            newest = home.story.tree.newest_turn(address)
             turn = newest[-1].turn if newest else 0
         found = turn_decisions(home.story, address, turn, decision=decision or "", every=every)
         told = [decision_json(home, address, one) for one in found]

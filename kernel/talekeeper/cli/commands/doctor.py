@@ -72,8 +72,8 @@ def _rebuild(home: Home) -> str:
     """Gives the reason why it could not be done; empty when it was."""
     try:
         with output.progress("index", 100) as reach:
-            home.story.rebuild_index(progress=lambda done, total: reach(100 * done // max(total, 1)))
-        home.story.maintain()
+            home.story.index.rebuild(progress=lambda done, total: reach(100 * done // max(total, 1)))
+        home.story.index.maintain()
     except StoreError as fault:
         return f"it could not be written anew: {fault.what}"
     return ""
@@ -164,7 +164,7 @@ def of_home(home: Home, *, only_index: bool) -> Findings:
         findings.look("jobs", lambda: unrecorded(home))
         findings.look("traces", lambda: _missing_events(home))
     try:
-        findings.index = home.story.index_size()
+        findings.index = home.story.index.size()
     except StoreError:
         findings.index = None  # the reason stands among the faults
     return findings
@@ -181,12 +181,12 @@ def of_unusable(database: Path, fault: StoreError) -> Findings:
 
 
 def _index_faults(home: Home) -> Iterator[str]:
-    for fault in home.story.check_index():
+    for fault in home.story.index.check():
         yield f"{_name(fault.scope)}: {fault.difference}"
 
 
 def _unpurged(home: Home) -> Iterator[str]:
-    for scope in home.story.unpurged():
+    for scope in home.story.index.unpurged():
         yield f"{_name(scope)}: the index still holds some"
 
 

@@ -47,7 +47,7 @@ def export(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], ta
         raise ParameterError("--output", "--json tells of a file, and none is named", cure="add --output FILE")
     with options.open() as home:
         named = [session_of(home, options, name) for name in (*names, *more)]
-        sessions = named or home.story.sessions(options.workspace)
+        sessions = named or home.story.sessions.all(options.workspace)
         if not sessions:
             workspace_of(home, options.workspace)
         with _writer(target) as write:
@@ -70,19 +70,19 @@ def _write_story(home: Home, sessions: list[Session], form: str, write: Callable
     if len(sessions) != 1:
         raise ParameterError("SESSION", f"{form} holds one session, not {len(sessions)}", cure="name the one to export")
     session = sessions[0]
-    messages = home.story.messages(session.address)
+    messages = home.story.messages.read(session.address)
     if form == "markdown":
         lines = render_markdown(session, messages)
     else:
         lines = render_sillytavern(
-            session, messages, siblings_of(home.story.all_messages(session.address), _forks(home, session))
+            session, messages, siblings_of(home.story.messages.all(session.address), _forks(home, session))
         )
     for line in lines:
         write(f"{line}\n")
 
 
 def _forks(home: Home, session: Session) -> dict[int, Coordinate]:
-    return {branch.id: branch.fork for branch in home.story.branches(session.address)}
+    return {branch.id: branch.fork for branch in home.story.tree.branches(session.address)}
 
 
 @contextmanager

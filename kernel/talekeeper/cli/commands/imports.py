@@ -202,7 +202,7 @@ def _import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry
     if dry_run:
         what = "a plugin's importer cannot be tried without writing"
         raise InputError(what, where=source.name, cure="leave --dry-run away for it")
-    if not home.story.sessions(options.workspace):
+    if not home.story.sessions.all(options.workspace):
         what = f"this is lore, which goes into a session, and the workspace {options.workspace!r} has none yet"
         name = "NAME" if wish.session is None else shlex.quote(wish.session)
         cure = (

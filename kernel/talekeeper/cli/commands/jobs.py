@@ -123,7 +123,7 @@ class Telling:
 
     def __init__(self, home: Home, address: Address) -> None:
         self._models = home.services.models
-        self._reach = home.story.lineage(address)
+        self._reach = home.story.tree.lineage(address)
         lease = home.story.jobs.lease_name(address)
         self._at_work = home.leases.held(address.workspace, lease)
         self._holder = home.leases.holder(address.workspace, lease)

@@ -65,13 +65,13 @@ def _session(
 ) -> Session:
     if world is not None:
         return _begun(home, options, name or _free(home, options, _stem(world)), world, preset, stage)
-    if name is None and not home.story.sessions(options.workspace):
+    if name is None and not home.story.sessions.all(options.workspace):
         return _begun(home, options, _FIRST, None, preset, stage)
     session = session_of(home, options, name)
     if preset is not None:
         # One that is not there must not be what the session has from then on.
         home.preset_of(replace(session, preset=preset))
-        session = home.story.configure_session(session.address, preset=preset)
+        session = home.story.sessions.configure(session.address, preset=preset)
     home.preset_of(session)
     home.host.ready(session.address)
     return session
@@ -95,7 +95,7 @@ def _stem(world: str) -> str:
 
 
 def _free(home: Home, options: Common, name: str) -> str:
-    taken = {session.id for session in home.story.sessions(options.workspace)}
+    taken = {session.id for session in home.story.sessions.all(options.workspace)}
     number = 1
     while (found := name if number == 1 else f"{name}-{number}") in taken:
         number += 1
@@ -105,7 +105,7 @@ def _free(home: Home, options: Common, name: str) -> str:
 def _open(game: Game) -> None:
     """Says which story this is, who narrates, and where it stands."""
     session, slot, waiting = game.session, game.slot, game.waiting()
-    last = game.home.story.messages(game.address, last=1)
+    last = game.home.story.messages.read(game.address, last=1)
     who = "you narrate" if slot is None else f"narrated by {slot.model or 'the model'} at {slot.url}"
     data: dict[str, Any] = {
         "session": session.id,

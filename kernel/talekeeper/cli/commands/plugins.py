@@ -98,8 +98,8 @@ def disable(options: Common, /, plugin: str) -> None:
 
 def _without(home: Home, plugin: str, workspace: str | None) -> list[Session]:
     """The sessions it was switched on for that do not have it, the one used last first."""
-    places = [one.id for one in home.story.workspaces()] if workspace is None else [workspace]
-    found = [session for place in places for session in home.story.sessions(place) if plugin not in session.plugins]
+    places = [one.id for one in home.story.workspaces.all()] if workspace is None else [workspace]
+    found = [session for place in places for session in home.story.sessions.all(place) if plugin not in session.plugins]
     return sorted(found, key=lambda session: session.updated, reverse=True)
 
 

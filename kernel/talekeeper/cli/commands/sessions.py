@@ -57,7 +57,7 @@ def group(ctx: click.Context) -> None:
 def list_sessions(options: Common, /) -> None:
     """List the sessions of the workspace, the one used last first."""
     with options.open() as home:
-        found = home.story.sessions(options.workspace)
+        found = home.story.sessions.all(options.workspace)
         cure = "" if found else cure_of_no_sessions(home, options)
     if options.as_json:
         output.emit({"workspace": options.workspace, "sessions": [session_json(session) for session in found]})
@@ -114,9 +114,9 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
     with options.open() as home:
         session = session_of(home, options, name)
         if turns is not None:
-            messages = home.story.messages(session.address, turns=turns_of(turns))
+            messages = home.story.messages.read(session.address, turns=turns_of(turns))
         else:
-            messages = home.story.messages(session.address, last=None if everything else last or _SHOWN)
+            messages = home.story.messages.read(session.address, last=None if everything else last or _SHOWN)
     if options.as_json:
         output.emit({**session_json(session), "shown": [message_json(message) for message in messages]})
         return
@@ -134,7 +134,7 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
 def rename(options: Common, /, name: str, title: str) -> None:
     """Give a session another title; its id stays, and another rename takes it back."""
     with options.open() as home:
-        session = home.story.rename_session(session_of(home, options, name).address, title)
+        session = home.story.sessions.rename(session_of(home, options, name).address, title)
     tell(options, session, output.titled(session.id, session.title))
 
 
@@ -210,12 +210,12 @@ def edit(options: Common, /, name: str, message: str, text: str | None, *, undo:
         if not new.strip():
             what = "it is empty, and nothing was changed"
             raise ParameterError("text", what, cure="give --text TEXT or pipe it in; to take a message out, hide it")
-        changed = home.story.edit(session.address, found.id, new)
+        changed = home.story.messages.edit(session.address, found.id, new)
     tell(options, session, f"message {changed.id} is edited", {"message": message_json(changed)})
 
 
 def _before(home: Home, session: Session, message: Message) -> str:
-    texts = home.story.texts(session.address, message.id)
+    texts = home.story.messages.texts(session.address, message.id)
     if len(texts) == 1:
         raise NotFound(f"message {message.id} was never edited", where=session.id)
     return texts[-2].text
@@ -239,7 +239,7 @@ def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
     with options.open() as home:
         session = session_of(home, options, name)
         found = message_of(home, session, message)
-        change = home.story.unhide if undo else home.story.hide
+        change = home.story.messages.unhide if undo else home.story.messages.hide
         changed = change(session.address, found.id)
     tell(
         options, session, f"message {changed.id} is {'shown' if undo else 'hidden'}", {"message": message_json(changed)}
@@ -276,8 +276,8 @@ def _named(story: Story, address: Address, chosen: Mapping[str, str]) -> Session
     """Changes the names alone, whatever else is being set meanwhile."""
 
     def write(tx: Tx) -> Session:
-        settings = _changed(story.session(address, tx=tx), **chosen)
-        return story.configure_session(address, settings=settings, tx=tx)
+        settings = _changed(story.sessions.get(address, tx=tx), **chosen)
+        return story.sessions.configure(address, settings=settings, tx=tx)
 
     return story.write(write, name="name the speakers")
 

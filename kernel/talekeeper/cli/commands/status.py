@@ -33,7 +33,7 @@ def command(options: Common, /) -> None:
 
     with options.open() as home:
         size, log = home.db.sizes()
-        sessions = {one.id: home.story.sessions(one.id) for one in home.story.workspaces()}
+        sessions = {one.id: home.story.sessions.all(one.id) for one in home.story.workspaces.all()}
         plugins = home.host.roster().plugins
         traces = _Traces.of(home.folder / TRACES)
         jobs = Work.of(home, list(sessions))
@@ -130,7 +130,7 @@ class Work:
     def of(cls, home: Home, workspaces: Sequence[str]) -> Work:
         """In all sessions of these workspaces."""
         open_jobs = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
-        found = [session.address for name in workspaces for session in home.story.sessions(name)]
+        found = [session.address for name in workspaces for session in home.story.sessions.all(name)]
         untold = {f"{one.workspace}/{one.session}": count_backlog(home.services, one) for one in found}
         return cls(
             Counter(str(job.state) for _, job in open_jobs),
@@ -178,7 +178,7 @@ def unrecorded(home: Home) -> Iterator[str]:
     kept = {(one.address, one.job): f"{one.reason} ({one.because})" for one in home.story.jobs.unrecorded}
     running = {
         job.id: (where, job)
-        for workspace in home.story.workspaces()
+        for workspace in home.story.workspaces.all()
         for where, job in home.story.jobs.unfinished(workspace.id)
         if job.state is JobState.RUNNING
     }

@@ -29,7 +29,7 @@ def command(options: Common, /, name: str | None) -> None:
     count as tokens only.
     """
     with options.open() as home:
-        chosen = home.story.sessions(options.workspace) if name is None else [session_of(home, options, name)]
+        chosen = home.story.sessions.all(options.workspace) if name is None else [session_of(home, options, name)]
         rows = [
             {"session": session.id, **row}
             for session in chosen

@@ -38,7 +38,7 @@ def group(ctx: click.Context) -> None:
 def list_workspaces(options: Common, /) -> None:
     """List the workspaces of this home."""
     with options.open() as home:
-        rows = [(workspace, *_counts(home, workspace)) for workspace in home.story.workspaces()]
+        rows = [(workspace, *_counts(home, workspace)) for workspace in home.story.workspaces.all()]
     if options.as_json:
         output.emit({"workspaces": [_json(*row) for row in rows]})
     elif rows:
@@ -56,7 +56,7 @@ def list_workspaces(options: Common, /) -> None:
 def rename(options: Common, /, name: str, title: str) -> None:
     """Give a workspace another title; its name stays, and another rename takes it back."""
     with options.open() as home:
-        home.story.rename_workspace(workspace_of(home, name).id, title)
+        home.story.workspaces.rename(workspace_of(home, name).id, title)
         workspace = workspace_of(home, name)
         counts = _counts(home, workspace)
     tell(options, None, output.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
@@ -81,7 +81,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
 
 def _counts(home: Home, workspace: Workspace) -> tuple[int, int]:
     """How many sessions and messages it has."""
-    sessions = home.story.sessions(workspace.id)
+    sessions = home.story.sessions.all(workspace.id)
     return len(sessions), sum(session.messages for session in sessions)
 
 

@@ -49,7 +49,7 @@ class Game:
     @property
     def session(self) -> Session:
         """As it stands now."""
-        return self.home.story.session(self.address)
+        return self.home.story.sessions.get(self.address)
 
     @property
     def slot(self) -> Slot | None:
@@ -59,7 +59,7 @@ class Game:
 
     def waiting(self) -> Message | None:
         """The player's message at the head that nobody has answered."""
-        newest = self.home.story.newest_turn(self.address)
+        newest = self.home.story.tree.newest_turn(self.address)
         return newest[-1] if newest and newest[-1].role == "player" else None
 
     # Turns
@@ -82,7 +82,7 @@ class Game:
     def retry(self) -> None:
         """Another take of the newest turn; where no model is, the head goes to where it is answered from."""
         if self.slot is None:
-            self.home.story.retry(self.address)
+            self.home.story.tree.retry(self.address)
             self.stage.tell("waiting", {}, lambda: output.note("/narrator TEXT writes another take"))
             return
 
@@ -229,7 +229,7 @@ class Game:
         """Says where the head is now, and what was said last there; jobs that waited for a return to it are done."""
         self._worker.notify(self.address)
         now = session or self.session
-        last = self.home.story.messages(self.address, last=1)
+        last = self.home.story.messages.read(self.address, last=1)
         newest = last[0] if last else None
         data = {
             "place": place(now.head),

@@ -70,11 +70,11 @@ def _quit(game: Game, _: str) -> None:
 
 
 def _undo(game: Game, _: str) -> None:
-    game.stand(game.home.story.undo(game.address))
+    game.stand(game.home.story.tree.undo(game.address))
 
 
 def _redo(game: Game, _: str) -> None:
-    game.stand(game.home.story.redo(game.address))
+    game.stand(game.home.story.tree.redo(game.address))
 
 
 def _retry(game: Game, _: str) -> None:
@@ -90,7 +90,7 @@ def _narrator(game: Game, text: str) -> None:
 
 
 def _fork(game: Game, name: str) -> None:
-    game.stand(game.home.story.fork(game.address, name=name))
+    game.stand(game.home.story.tree.fork(game.address, name=name))
 
 
 def _branches(game: Game, _: str) -> None:
@@ -103,7 +103,7 @@ def _branches(game: Game, _: str) -> None:
             "tip": f"{one.id}:{one.tip}",
             "here": one.id == head.branch,
         }
-        for one in game.home.story.branches(game.address)
+        for one in game.home.story.tree.branches(game.address)
     ]
     shown = [(one["id"], one["name"], one["from"], one["tip"], "*" if one["here"] else "") for one in rows]
     game.stage.tell(
@@ -114,25 +114,25 @@ def _branches(game: Game, _: str) -> None:
 
 
 def _go(game: Game, where: str) -> None:
-    game.stand(game.home.story.go(game.address, place_in(game.home, game.address, where)))
+    game.stand(game.home.story.tree.go(game.address, place_in(game.home, game.address, where)))
 
 
 def _takes(game: Game, _: str) -> None:
     story = game.home.story
     rows: list[dict[str, Any]] = []
-    for take in story.takes(game.address):
-        first = story.message_at(game.address, take.first)
+    for take in story.tree.takes(game.address):
+        first = story.messages.at(game.address, take.first)
         rows.append({"number": take.number, "current": take.current, "text": first.text if first else ""})
     shown = [(one["number"], "*" if one["current"] else "", one["text"][:80]) for one in rows]
     game.stage.tell("takes", {"takes": rows}, lambda: output.table(("take", "", "begins"), shown, right={0}))
 
 
 def _take(game: Game, number: str) -> None:
-    game.stand(game.home.story.switch_take(game.address, _number(number, "take")))
+    game.stand(game.home.story.tree.switch_take(game.address, _number(number, "take")))
 
 
 def _why(game: Game, turn: str) -> None:
-    newest = game.home.story.newest_turn(game.address)
+    newest = game.home.story.tree.newest_turn(game.address)
     wanted = _number(turn, "why") if turn else newest[-1].turn if newest else 0
     found = turn_decisions(game.home.story, game.address, wanted)
     told = [decision_json(game.home, game.address, one) for one in found]
@@ -197,7 +197,7 @@ def _jobs(game: Game, _: str) -> None:
 
 def _last(game: Game, count: str) -> None:
     wanted = _number(count, "last") if count else _LAST
-    messages = game.home.story.messages(game.address, last=wanted)
+    messages = game.home.story.messages.read(game.address, last=wanted)
 
     def show() -> None:
         for message in messages:

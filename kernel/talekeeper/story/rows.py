@@ -1,0 +1,299 @@
+"""Reads the rows of workspaces, sessions and messages; what stands on a lineage is joined with it in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from talekeeper.db import Row, Tx, stored
+from talekeeper.errors import NotFound
+from talekeeper.story.core import Core
+from talekeeper.story.lineage import line_to
+from talekeeper.story.views import Address, Coordinate, Message, Role, Session, TextRevision, Workspace
+
+SESSION_COLUMNS = (
+    "workspace, id, title, preset, owner, channel, locale, plugins, settings, head_branch, head_depth, messages, "
+    "branches, revision, created, updated"
+)
+_MESSAGE = (
+    "m.id, m.branch, m.depth, m.seq, m.ref, m.turn, m.role, m.kind, m.speaker, m.text, m.time, m.origin, m.caption, "
+    "m.extra, m.created, m.revision, m.hidden, m.deleted"
+)
+NO_LIMIT = 2**53
+_AT_ONCE = 500  # names in a statement
+IS_STORY = "m.role IN ('player', 'narrator') AND m.deleted = 0 AND trim(m.text) <> ''"
+"""A story message: only these count for coverage."""
+
+
+def workspace(tx: Tx, name: str) -> Workspace:
+    """Raises `NotFound`."""
+    row = tx.one("SELECT workspace, title, created FROM workspace WHERE workspace = ? AND deleting = 0", (name,))
+    if row is None:
+        raise NotFound(f"there is no workspace {name!r}")
+    return Workspace(*row)
+
+
+def workspaces(tx: Tx) -> list[Workspace]:
+    """All of the home, by name."""
+    rows = tx.rows("SELECT workspace, title, created FROM workspace WHERE deleting = 0 ORDER BY workspace")
+    return [Workspace(*row) for row in rows]
+
+
+def session(tx: Tx, address: Address) -> Session:
+    """Raises `NotFound`, also for one that is being deleted."""
+    row = tx.one(
+        f"SELECT {SESSION_COLUMNS} FROM session WHERE workspace = ? AND id = ? AND deleting = 0",
+        (address.workspace, address.session),
+    )
+    if row is None:
+        raise NotFound(f"there is no session {address.session!r}", where=address.workspace)
+    return _session(row)
+
+
+def sessions(tx: Tx, name: str) -> list[Session]:
+    """All of a workspace, the one used last first."""
+    rows = tx.rows(
+        f"SELECT {SESSION_COLUMNS} FROM session WHERE workspace = ? AND deleting = 0 ORDER BY updated DESC, id", (name,)
+    )
+    return [_session(row) for row in rows]
+
+
+def update(core: Core, tx: Tx, address: Address, **changes: object) -> Session:
+    """Sets columns of a session; the caller has checked the values."""
+    assignments = ", ".join(f"{column} = ?" for column in changes)
+    touch(core, tx, address, assignments, tuple(changes.values()))
+    return session(tx, address)
+
+
+def touch(core: Core, tx: Tx, address: Address, assignments: str, values: tuple[object, ...]) -> None:
+    """Sets columns and counts it as a change; raises `NotFound`."""
+    touched = tx.run(
+        f"UPDATE session SET {assignments}, revision = revision + 1, updated = ? "
+        "WHERE workspace = ? AND id = ? AND deleting = 0",
+        (*values, core.now(), address.workspace, address.session),
+    )
+    if not touched:
+        raise NotFound(f"there is no session {address.session!r}", where=address.workspace)
+
+
+def redo_tip(tx: Tx, address: Address) -> Coordinate | None:
+    """The tip last left by an undo or a retry."""
+    row = tx.one(
+        "SELECT redo_branch, redo_depth FROM session WHERE workspace = ? AND id = ?",
+        (address.workspace, address.session),
+    )
+    return None if row is None or row[0] is None else Coordinate(row[0], row[1])
+
+
+def _session(row: Row) -> Session:
+    return Session(
+        workspace=row[0],
+        id=row[1],
+        title=row[2],
+        preset=row[3],
+        owner=row[4],
+        channel=row[5],
+        locale=row[6],
+        plugins=tuple(stored(row[7])),
+        settings=stored(row[8]),
+        head=Coordinate(row[9], row[10]),
+        messages=row[11],
+        branches=row[12],
+        revision=row[13],
+        created=row[14],
+        updated=row[15],
+    )
+
+
+def _message(row: Row) -> Message:
+    """A row of `_MESSAGE` as a message."""
+    return Message(
+        id=row[0],
+        coordinate=Coordinate(row[1], row[2]),
+        seq=row[3],
+        ref=row[4],
+        turn=row[5],
+        role=cast("Role", row[6]),
+        kind=row[7],
+        speaker=row[8],
+        text=row[9],
+        time=row[10],
+        origin=row[11],
+        caption=row[12],
+        extra=row[13],
+        created=row[14],
+        revision=row[15],
+        hidden=bool(row[16]),
+        deleted=bool(row[17]),
+    )
+
+
+def between(
+    tx: Tx,
+    address: Address,
+    at: Coordinate | None,
+    first: int,
+    last: int,
+    where: str = "m.deleted = 0",
+    limit: int = NO_LIMIT,
+) -> list[Message]:
+    """Messages at depths `first`..`last` of a lineage, in story order; of more than `limit` the deepest ones.
+
+    The order of the join is that of its two indexes, so with a limit SQLite stops early instead of sorting.
+    """
+    line = line_to(address, at, below=first - 1)
+    rows = tx.rows(
+        f"{line.sql} SELECT {_MESSAGE} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {where} "
+        "ORDER BY line.branch DESC, m.depth DESC LIMIT ?",
+        (*line.params, address.workspace, address.session, first, first, last, limit),
+    )
+    return [_message(row) for row in reversed(rows)]
+
+
+def newest(
+    tx: Tx, address: Address, at: Coordinate, count: int, where: str = "m.deleted = 0", *, kept: bool = False
+) -> list[Message]:
+    """The last `count` messages up to `at`, in story order; `kept` says that `at` is the session's head."""
+    window = count
+    while True:
+        first = max(0, at.depth - window + 1)
+        found = between(tx, address, None if kept else at, first, at.depth, where, count)
+        if len(found) >= count or first == 0:
+            return found
+        window *= 2
+
+
+def by_id(tx: Tx, address: Address, message_id: str) -> Message:
+    """Raises `NotFound`."""
+    row = tx.one(
+        f"SELECT {_MESSAGE} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.id = ?",
+        (address.workspace, address.session, message_id),
+    )
+    if row is None:
+        raise NotFound(f"there is no message {message_id!r}", where=address.session)
+    return _message(row)
+
+
+def at_place(tx: Tx, address: Address, at: Coordinate) -> Message | None:
+    """The message standing exactly there."""
+    row = tx.one(
+        f"SELECT {_MESSAGE} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.branch = ? AND m.depth = ?",
+        (address.workspace, address.session, at.branch, at.depth),
+    )
+    return None if row is None else _message(row)
+
+
+def appended_after(tx: Tx, address: Address, seq: int, limit: int) -> list[Message]:
+    """Messages of every branch, deleted ones too, in the order they were appended."""
+    rows = tx.rows(
+        f"SELECT {_MESSAGE} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.seq > ? "
+        "ORDER BY m.seq LIMIT ?",
+        (address.workspace, address.session, seq, limit),
+    )
+    return [_message(row) for row in rows]
+
+
+def of_turns(
+    tx: Tx, address: Address, at: Coordinate | None, turns: tuple[int, int], where: str = "m.deleted = 0"
+) -> list[Message]:
+    """Messages of a lineage whose turn lies in the inclusive range, in story order."""
+    line = line_to(address, at)
+    rows = tx.rows(
+        f"{line.sql} SELECT {_MESSAGE} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        f"WHERE {where} AND m.turn BETWEEN ? AND ? ORDER BY line.branch, m.depth",
+        (*line.params, address.workspace, address.session, *turns),
+    )
+    return [_message(row) for row in rows]
+
+
+def by_ids(tx: Tx, address: Address, ids: Sequence[str]) -> dict[str, Message]:
+    """Those of the ids that exist."""
+    return {message.id: message for message in _named(tx, address, "id", ids)}
+
+
+def by_refs(tx: Tx, address: Address, refs: Sequence[str]) -> dict[str, Message]:
+    """Those of an importer's ids that exist."""
+    return {message.ref: message for message in _named(tx, address, "ref", refs) if message.ref is not None}
+
+
+def _named(tx: Tx, address: Address, column: str, names: Sequence[str]) -> Iterator[Message]:
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        rows = tx.rows(
+            f"SELECT {_MESSAGE} FROM message m WHERE m.workspace = ? AND m.session = ? "
+            f"AND m.{column} IN ({', '.join('?' * len(some))})",
+            (address.workspace, address.session, *some),
+        )
+        yield from map(_message, rows)
+
+
+def outline(tx: Tx, address: Address) -> list[tuple[int, str, Coordinate]]:
+    """Turn, role and place of every message of the head's lineage, in order; reads no texts."""
+    line = line_to(address, None)
+    rows = tx.rows(
+        f"{line.sql} SELECT m.turn, m.role, m.branch, m.depth FROM line CROSS JOIN message m ON m.workspace = ? "
+        "AND m.session = ? AND m.branch = line.branch AND m.depth <= line.upto WHERE m.deleted = 0 ORDER BY m.depth",
+        (*line.params, address.workspace, address.session),
+    )
+    return [(turn, role, Coordinate(branch, depth)) for turn, role, branch, depth in rows]
+
+
+def speakers(tx: Tx, address: Address, at: Coordinate | None) -> list[str]:
+    """Every name a message of the lineage was spoken under, in order of first appearance."""
+    line = line_to(address, at)
+    rows = tx.rows(
+        f"{line.sql} SELECT m.speaker FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        "WHERE m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)",
+        (*line.params, address.workspace, address.session),
+    )
+    return [row[0] for row in rows]
+
+
+def texts(tx: Tx, address: Address, message_id: str) -> list[TextRevision]:
+    """Every text the message has had, oldest first, the present one last."""
+    rows = tx.rows(
+        "SELECT revision, text, written FROM message_text WHERE workspace = ? AND session = ? AND message = ? "
+        "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? "
+        "ORDER BY 1",
+        (address.workspace, address.session, message_id) * 2,
+    )
+    if not rows:
+        raise NotFound(f"there is no message {message_id!r}", where=address.session)
+    return [TextRevision(*row) for row in rows]
+
+
+def story_messages(
+    tx: Tx,
+    address: Address,
+    at: Coordinate | None,
+    first: int,
+    last: int,
+    limit: int = NO_LIMIT,
+    *,
+    hidden: bool = True,
+) -> list[Message]:
+    """Story messages at depths `first`..`last` of a lineage; of more than `limit` the shallowest."""
+    which = IS_STORY if hidden else f"{IS_STORY} AND m.hidden = 0"
+    line = line_to(address, at, below=first - 1)
+    rows = tx.rows(
+        f"{line.sql} SELECT {_MESSAGE} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        "AND m.branch = line.branch AND m.depth <= line.upto "
+        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {which} ORDER BY line.branch, m.depth LIMIT ?",
+        (*line.params, address.workspace, address.session, first, first, last, limit),
+    )
+    return [_message(row) for row in rows]
+
+
+def count_story(tx: Tx, address: Address, at: Coordinate | None) -> int:
+    """How many story messages the lineage has."""
+    line = line_to(address, at)
+    row = tx.one(
+        f"{line.sql} SELECT count(*) FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {IS_STORY}",
+        (*line.params, address.workspace, address.session),
+    )
+    return 0 if row is None else int(row[0])
