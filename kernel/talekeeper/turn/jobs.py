@@ -9,7 +9,8 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from talekeeper.db import Lease, Leases, Tx
@@ -32,9 +33,8 @@ from talekeeper.errors import (
 from talekeeper.models import Cancel, ModelSource
 from talekeeper.plugin_context import Bound, CallJob, InJob, Lifetime, call_plugin, working_plugin
 from talekeeper.plugin_types import JobResult, thaw
-from talekeeper.plugins import Plugin
 from talekeeper.services import Services
-from talekeeper.story import ROOT, Address, Job, Message, Session, Unrecorded
+from talekeeper.story import ROOT, Address, Job, Jobs, Message, Session, Unrecorded
 from talekeeper.trace import Trace
 from talekeeper.turn.backlog import backlog, kinds
 
@@ -103,9 +103,7 @@ class JobRunner:
                 job = self._claim(address, lease)
                 if job is None:
                     break
-                self._do(address, job, lease, cancel)
-                done.append(self._as_it_is(address, job))
-                self._report("job.ended", address, done[-1])
+                done.append(_Attempt(self._services, address, job, lease, cancel).run())
                 if on_job is not None:
                     on_job(done[-1])
             self._embed(address, cancel)
@@ -113,8 +111,8 @@ class JobRunner:
 
     def awaken(self, address: Address) -> None:
         """Makes due what waited for a model that is there now; does none of it."""
-        for job in self._jobs.awaken(address, self._has_model):
-            self._report("job.due", address, job, because="its model is there now")
+        for job in self._jobs.awaken(address, lambda slot: self._services.models.slot(slot) is not None):
+            _report(self._services, "job.due", address, job, because="its model is there now")
 
     def left(self, address: Address, only: str = "") -> int:
         """How many jobs `catch_up` has before it, as far as can be known."""
@@ -164,149 +162,147 @@ class JobRunner:
             # Somebody else has the lease by now, and does what there is to do.
             return None
 
-    def _do(self, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> None:
-        """Calls the plugin and writes down how it ended."""
-        self._report("job.started", address, job)
-        try:
-            result = _call_job(self._services, address, job, lease, cancel)
-        except HeldAcrossCall:
-            raise
-        except TalekeeperError as error:
-            self._went_otherwise(address, job, lease, error, cancel)
-        except _PluginAway as away:
-            self._release(address, job, lease, f"waits for its plugin: {away}", WAIT)
-        except Exception as error:
-            # Only a strict guard lets a plugin's own exception through, and then the caller shall see it.
-            self._fail(address, job, lease, f"raised {type(error).__name__}: {error}")
-            raise
-        except BaseException:
-            with suppress(StoreError):
-                self._jobs.release(address, job.id, lease, job.reason)
-            raise
-        else:
-            self._went_well(address, job, lease, result)
-
-    def _went_well(self, address: Address, job: Job, lease: Lease, result: JobResult) -> None:
-        if result.skipped and result.covered is None:
-            self._end(address, job, result.skipped, lambda: self._jobs.skip(address, job.id, lease, result.skipped))
-            return
-        details = {**result.details, **({"skipped": result.skipped} if result.skipped else {})}
-        self._end(
-            address,
-            job,
-            "it was done",
-            lambda: self._jobs.succeed(
-                address,
-                job.id,
-                lease,
-                did_work=result.did_work and not result.skipped,
-                covered=result.covered,
-                details=details,
-            ),
-        )
-
-    def _went_otherwise(
-        self, address: Address, job: Job, lease: Lease, error: TalekeeperError, cancel: Cancel | None
-    ) -> None:
-        reason = str(error)
-        if isinstance(error, Skip):
-            self._end(address, job, reason, lambda: self._jobs.skip(address, job.id, lease, reason))
-        elif isinstance(error, NoModel):
-            self._release(address, job, lease, f"waits for a model: {reason}", WAIT, lacks=self._lacked(error))
-        elif isinstance(error, Cancelled) and cancel is not None and cancel.is_set():
-            self._release(address, job, lease, job.reason, 0.0)
-        elif isinstance(error, Retry):
-            self._fail(address, job, lease, reason, _seconds(error.after))
-        elif isinstance(error, RateLimited):
-            self._fail(address, job, lease, reason, _seconds(error.data.get("retry_after")))
-        else:
-            self._fail(address, job, lease, reason)
-
-    def _fail(self, address: Address, job: Job, lease: Lease, reason: str, after: float | None = None) -> None:
-        if self._jobs.fail(address, job.id, lease, reason, after=after):
-            self._jobs.ended(address, job.id)
-        else:
-            self._warn_of_unrecorded(address, job)
-
-    def _release(self, address: Address, job: Job, lease: Lease, reason: str, after: float, *, lacks: str = "") -> None:
-        def release() -> None:
-            self._jobs.release(address, job.id, lease, reason, after=after, lacks=lacks)
-
-        self._end(address, job, reason, release)
-
-    def _lacked(self, error: NoModel) -> str:
-        """The empty slot; none where the slot is there and something else about its model is not."""
-        slot = error.data.get("slot")
-        return slot if isinstance(slot, str) and not self._has_model(slot) else ""
-
-    def _has_model(self, slot: str) -> bool:
-        return self._services.models.slot(slot) is not None
-
-    def _end(self, address: Address, job: Job, reason: str, write: Callable[[], object]) -> None:
-        try:
-            write()
-        except Conflict:
-            return  # begun again by an edit, or another worker's: its end is no longer ours to write
-        except StoreError as error:
-            self._jobs.keep(Unrecorded(address, job.id, reason, error.sentence()))
-            self._warn_of_unrecorded(address, job)
-        else:
-            self._jobs.ended(address, job.id)
-
-    def _warn_of_unrecorded(self, address: Address, job: Job) -> None:
-        for kept in self._jobs.unrecorded:
-            if (kept.address, kept.job) == (address, job.id):
-                _log.warning("how %s/%s ended could not be written: %s", job.plugin, job.kind, kept.because)
-                self._report("job.unrecorded", address, job, because=kept.because)
-
-    def _as_it_is(self, address: Address, job: Job) -> Job:
-        with suppress(StoreError, NotFound):
-            return self._jobs.get(address, job.id)
-        return job
-
-    def _report(self, event: str, address: Address, job: Job, **facts: object) -> None:
-        self._services.report(
-            event,
-            address,
-            plugin=job.plugin,
-            job=job.kind,
-            id=job.id,
-            state=job.state,
-            attempt=job.attempts,
-            reason=job.reason,
-            turn=None,
-            **facts,
-        )
-
 
 class _PluginAway(Exception):
     """The job's plugin cannot be called now; its text says why. Nothing is wrong with the job."""
 
 
-def _call_job(services: Services, address: Address, job: Job, lease: Lease, cancel: Cancel | None) -> JobResult:
-    """Calls the function bound to the job's own place in the story.
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One job as this worker took it up: calls its plugin and writes down how that ended."""
 
-    Raises `_PluginAway`, `Skip` for a job that its plugin does not declare any more, and what `call_plugin` does.
-    """
-    services.host.ready(address)
-    session = services.story.sessions.get(address)
-    plugin = _plugin(services, session, job)
-    at_end = services.story.messages.at(address, job.coordinate)
-    in_job = InJob(job, 0 if at_end is None else at_end.turn, lease)
-    bound = Bound(services, plugin, session, Lifetime(plugin.id, cancel=cancel), at=job.coordinate, job=in_job)
-    view = CallJob(bound, job, in_job.turn)
-    return call_plugin(bound, "jobs", job.kind, view, check=lambda given: _checked(given, job.end))
+    services: Services
+    address: Address
+    job: Job
+    lease: Lease
+    cancel: Cancel | None
+
+    def run(self) -> Job:
+        """The job as it ended."""
+        _report(self.services, "job.started", self.address, self.job)
+        try:
+            result = self._call()
+        except HeldAcrossCall:
+            raise
+        except TalekeeperError as error:
+            self._end_with(error)
+        except _PluginAway as away:
+            self._release(f"waits for its plugin: {away}", WAIT)
+        except Exception as error:
+            # Only a strict guard lets a plugin's own exception through, and then the caller shall see it.
+            self._fail(f"raised {type(error).__name__}: {error}")
+            raise
+        except BaseException:
+            with suppress(StoreError):
+                self._ledger.release(self.address, self.job.id, self.lease, self.job.reason)
+            raise
+        else:
+            self._succeed(result)
+        ended = self.job
+        with suppress(StoreError, NotFound):
+            ended = self._ledger.get(self.address, self.job.id)
+        _report(self.services, "job.ended", self.address, ended)
+        return ended
+
+    def _call(self) -> JobResult:
+        """Calls the function bound to the job's own place in the story.
+
+        Raises `_PluginAway`, `Skip` for a job that its plugin does not declare any more, and what `call_plugin` does.
+        """
+        services, job = self.services, self.job
+        services.host.ready(self.address)
+        session = services.story.sessions.get(self.address)
+        plugin = services.host.roster(session=session).by_id.get(job.plugin)
+        if plugin is None:
+            raise _PluginAway(f"plugin {job.plugin!r} is not installed")
+        if not plugin.works or plugin.suspended:
+            raise _PluginAway(f"plugin {plugin.id!r} is {plugin.state}: {plugin.reason}")
+        if job.kind not in kinds(plugin):
+            raise Skip(f"plugin {plugin.id!r} does not declare this job any more")
+        at_end = services.story.messages.at(self.address, job.coordinate)
+        in_job = InJob(job, 0 if at_end is None else at_end.turn, self.lease)
+        life = Lifetime(plugin.id, cancel=self.cancel)
+        bound = Bound(services, plugin, session, life, at=job.coordinate, job=in_job)
+        view = CallJob(bound, job, in_job.turn)
+        return call_plugin(bound, "jobs", job.kind, view, check=lambda given: _checked(given, job.end))
+
+    @property
+    def _ledger(self) -> Jobs:
+        return self.services.story.jobs
+
+    def _succeed(self, result: JobResult) -> None:
+        if result.skipped and result.covered is None:
+            self._skip(result.skipped)
+            return
+        details = {**result.details, **({"skipped": result.skipped} if result.skipped else {})}
+        did_work = result.did_work and not result.skipped
+        self._end(
+            "it was done",
+            partial(self._ledger.succeed, did_work=did_work, covered=result.covered, details=details),
+        )
+
+    def _end_with(self, error: TalekeeperError) -> None:
+        reason = str(error)
+        if isinstance(error, Skip):
+            self._skip(reason)
+        elif isinstance(error, NoModel):
+            slot = error.data.get("slot")
+            # Where the slot is there, something else about its model is not.
+            lacks = slot if isinstance(slot, str) and self.services.models.slot(slot) is None else ""
+            self._release(f"waits for a model: {reason}", WAIT, lacks=lacks)
+        elif isinstance(error, Cancelled) and self.cancel is not None and self.cancel.is_set():
+            self._release(self.job.reason, 0.0)
+        elif isinstance(error, Retry):
+            self._fail(reason, _seconds(error.after))
+        elif isinstance(error, RateLimited):
+            self._fail(reason, _seconds(error.data.get("retry_after")))
+        else:
+            self._fail(reason)
+
+    def _skip(self, reason: str) -> None:
+        self._end(reason, partial(self._ledger.skip, reason=reason))
+
+    def _release(self, reason: str, after: float, *, lacks: str = "") -> None:
+        self._end(reason, partial(self._ledger.release, reason=reason, after=after, lacks=lacks))
+
+    def _fail(self, reason: str, after: float | None = None) -> None:
+        if self._ledger.fail(self.address, self.job.id, self.lease, reason, after=after):
+            self._ledger.ended(self.address, self.job.id)
+        else:
+            self._warn_of_unrecorded()
+
+    def _end(self, reason: str, write: Callable[[Address, str, Lease], object]) -> None:
+        try:
+            write(self.address, self.job.id, self.lease)
+        except Conflict:
+            return  # an edit began it again, or it is another worker's: its end is no longer ours to write
+        except StoreError as error:
+            self._ledger.keep(Unrecorded(self.address, self.job.id, reason, error.sentence()))
+            self._warn_of_unrecorded()
+        else:
+            self._ledger.ended(self.address, self.job.id)
+
+    def _warn_of_unrecorded(self) -> None:
+        job = self.job
+        for kept in self._ledger.unrecorded:
+            if (kept.address, kept.job) == (self.address, job.id):
+                _log.warning("how %s/%s ended could not be written: %s", job.plugin, job.kind, kept.because)
+                _report(self.services, "job.unrecorded", self.address, job, because=kept.because)
 
 
-def _plugin(services: Services, session: Session, job: Job) -> Plugin:
-    plugin = services.host.roster(session=session).by_id.get(job.plugin)
-    if plugin is None:
-        raise _PluginAway(f"plugin {job.plugin!r} is not installed")
-    if not plugin.works or plugin.suspended:
-        raise _PluginAway(f"plugin {plugin.id!r} is {plugin.state}: {plugin.reason}")
-    if job.kind not in kinds(plugin):
-        raise Skip(f"plugin {plugin.id!r} does not declare this job any more")
-    return plugin
+def _report(services: Services, event: str, address: Address, job: Job, **facts: object) -> None:
+    services.report(
+        event,
+        address,
+        plugin=job.plugin,
+        job=job.kind,
+        id=job.id,
+        state=job.state,
+        attempt=job.attempts,
+        reason=job.reason,
+        turn=None,
+        **facts,
+    )
 
 
 def _checked(given: object, last: int) -> JobResult:

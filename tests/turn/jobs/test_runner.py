@@ -256,7 +256,7 @@ def test_an_interrupted_job_is_put_back_as_if_it_had_not_begun(start: Start, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as pressed:
-        pressed.setattr("talekeeper.turn.jobs._call_job", interrupted)
+        pressed.setattr(home.services.host.guard, "call", interrupted)
         with pytest.raises(KeyboardInterrupt):
             home.run()
 
