@@ -85,6 +85,11 @@ def check_borders(run: Run) -> bool:
     return command is not None and run.call(command, "--no-logo")
 
 
+def check_house(run: Run) -> bool:
+    """Modules are as many and as large as they may be, and no policy has a second place."""
+    return run.call(sys.executable, ROOT / "scripts" / "house.py")
+
+
 def check_generated(run: Run) -> bool:
     """Every scripts/make_*.py, run in a copy of the tree, writes what is there."""
     with tempfile.TemporaryDirectory(prefix="talekeeper-generated-") as name:
@@ -148,6 +153,7 @@ STEPS: dict[str, Callable[[Run], bool]] = {
     "mypy": check_mypy,
     "pyright": check_pyright,
     "borders": check_borders,
+    "house": check_house,
     "generated": check_generated,
     "tests": check_tests,
     "wheel": check_wheel,
