@@ -9,7 +9,7 @@ from typing import cast
 from talekeeper.api import Json
 
 from talekeeper_memory.blocks import RESERVED, Block
-from talekeeper_memory.cutting import cut_at_sentence, is_blank, one_line
+from talekeeper_memory.truncate import cut_at_sentence, is_blank, one_line
 
 _ROOM = 4
 """A block may come back this many times its limit: it is shortened then, and an answer without end is refused."""

@@ -8,10 +8,10 @@ from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, Plug
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.cast import cast_brief, setting_brief
-from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, first_tokens, is_blank, last_tokens, one_line
 from talekeeper_memory.material import data_text, digest, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
+from talekeeper_memory.truncate import cut_at_sentence, cut_to_words, first_tokens, is_blank, last_tokens, one_line
 
 MARKER = "[…]"
 _QUOTES = "\"'“”„«»「」『』"

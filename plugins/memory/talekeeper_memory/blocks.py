@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from talekeeper.api import Record
 
-from talekeeper_memory.cutting import cut_at_sentence
+from talekeeper_memory.truncate import cut_at_sentence
 
 DEFAULTS = ("story_state", "scene", "character_relationships", "player_profile")
 PROFILE = "player_profile"

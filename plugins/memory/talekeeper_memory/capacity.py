@@ -8,7 +8,7 @@ from talekeeper.api import ROOT, JobResult, JobView, PluginContext, Record, Skip
 
 from talekeeper_memory.eviction import Candidate, evicted
 from talekeeper_memory.pages import every
-from talekeeper_memory.standing import standing
+from talekeeper_memory.visibility import standing
 
 
 def evict_memories(ctx: PluginContext, job: JobView) -> JobResult:

@@ -1,84 +1,108 @@
-"""A card's value, and the placeholders filled in when one is imported."""
+"""Who the story knows by name: the characters of the cards, and the player."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
-# Front ends write {{char}} and {{user}} in any case, some with spaces; <BOT> and <USER> are the older spelling.
-_CHARACTER = re.compile(r"\{\{\s*char\s*\}\}|<bot>", re.IGNORECASE)
-_PLAYER = re.compile(r"\{\{\s*user\s*\}\}|<user>", re.IGNORECASE)
+from talekeeper.api import Json, PluginContext, Record
 
-NAME_LIMIT = 200
-
-
-class Names:
-    """Who `{{user}}` and `{{char}}` stand for in one import; an unknown one stays as it is written."""
-
-    def __init__(self, *, player: str = "", character: str = "") -> None:
-        self._player = player
-        self._character = character
-
-    def fill(self, text: str) -> str:
-        """The text with the names it can be given."""
-        if self._character:
-            text = _CHARACTER.sub(lambda _match: self._character, text)
-        if self._player:
-            text = _PLAYER.sub(lambda _match: self._player, text)
-        return text
+from talekeeper_memory.pages import every
 
 
-def words(value: object) -> list[str]:
-    """Trigger words in their order, once each: from a list, or from one string with commas as older files have it."""
-    if isinstance(value, str):
-        value = value.split(",")
-    if not isinstance(value, list):
-        return []
-    found = (item.strip() for item in cast("list[object]", value) if isinstance(item, str))
-    return list(dict.fromkeys(item for item in found if item))
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card as the code reads it; `names` are its name and the words that call it up."""
+
+    key: str
+    name: str
+    kind: str
+    keys: tuple[str, ...]
+    secondary: tuple[str, ...]
+    constant: bool
+    order: int
+    body: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name and its aliases, each once."""
+        return tuple(dict.fromkeys((self.name, *self.keys)))
 
 
-def table_of(value: object) -> Mapping[str, Any] | None:
-    """A JSON object as it is; None for anything else."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
+def cards(ctx: PluginContext) -> list[Card]:
+    """The enabled cards in the order of the prompt."""
+    found = [card_of(record) for record in every(ctx.data["cards"]) if record.value.get("enabled", True)]
+    return sorted(found, key=lambda card: (card.order, card.name, card.key))
 
 
-def text_of(value: object) -> str:
-    """A string without outer white space; anything else is empty."""
-    return value.strip() if isinstance(value, str) else ""
+def card_of(record: Record) -> Card:
+    """A record of the namespace `cards`, its defaults filled in."""
+    value = record.value
+    return Card(
+        key=record.key,
+        name=str(value["name"]),
+        kind=str(value.get("kind", "lore")),
+        keys=tuple(map(str, value.get("keys", ()))),
+        secondary=tuple(map(str, value.get("secondary_keys", ()))),
+        constant=bool(value.get("constant", False)),
+        order=int(value.get("order", 100)),
+        body=str(value["body"]),
+    )
 
 
-def whole(value: object, default: int) -> int:
-    """An integer from a number or a numeric string, kept within what the store can hold."""
-    try:
-        number = int(float(value)) if isinstance(value, (int, float, str)) else default
-    except (ValueError, OverflowError):
-        return default
-    return number if abs(number) < 2**53 else default
+def player_name(ctx: PluginContext) -> str:
+    """How the player's character is called; empty when nobody has said."""
+    name = ctx.session.player.get("name", "")
+    return name.strip() if isinstance(name, str) else ""
 
 
-def unique(name: str, taken: set[str]) -> str:
-    """The name cut to its limit, with a number behind it when another card of the same file has it already."""
-    base = name[:NAME_LIMIT].strip()
-    candidate, number = base, 2
-    while candidate in taken:
-        tail = f" ({number})"
-        candidate, number = base[: NAME_LIMIT - len(tail)] + tail, number + 1
-    taken.add(candidate)
-    return candidate
+def player_line(player: Mapping[str, Json], label: str) -> str:
+    """The confirmed data about the player in one line behind a label; empty when there are none."""
+    in_order = sorted(player.items(), key=lambda item: item[0] != "name")
+    said = [f"{key}: {_plain(value)}" for key, value in in_order if _plain(value)]
+    return f"{label} {'; '.join(said)}" if said else ""
 
 
-def card(name: str, body: str, **more: Any) -> dict[str, Any]:
-    """A record value for `cards`; fields that are empty or at their default are left out."""
-    value: dict[str, Any] = {"name": name, "body": body}
-    defaults: dict[str, Any] = {
-        "kind": "lore",
-        "keys": [],
-        "secondary_keys": [],
-        "constant": False,
-        "enabled": True,
-        "order": 100,
+def name_terms(found: Iterable[Card], player: str, terms: Callable[[str], Sequence[str]]) -> frozenset[str]:
+    """The terms of the names and aliases of characters, without those of the player's own name."""
+    own = set(terms(player))
+    named = {
+        term
+        for card in found
+        if card.kind == "character" and not (player and player in card.names)
+        for name in card.names
+        for term in terms(name)
     }
-    value.update({field: item for field, item in more.items() if item != defaults[field]})
-    return value
+    return frozenset(named - own)
+
+
+def is_named(text: str, names: Iterable[str]) -> bool:
+    """Whether one of the names stands in the text: as a word of its own, in scripts without spaces anywhere."""
+    return bool(name_in(text, names))
+
+
+def name_in(text: str, names: Iterable[str]) -> str:
+    """The first of the names that stands in the text, as `is_named` takes it; empty when none does."""
+    folded = text.casefold()
+    return next((name for name in names if name.strip() and _stands(folded, name.casefold())), "")
+
+
+def _stands(text: str, name: str) -> bool:
+    if name not in text:
+        return False
+    before = r"(?<!\w)" if name[0].isalnum() and name[0] < "\u3040" else ""
+    after = r"(?!\w)" if name[-1].isalnum() and name[-1] < "\u3040" else ""
+    return re.search(f"{before}{re.escape(name)}{after}", text) is not None
+
+
+def _plain(value: Json) -> str:
+    """A value as people read it; empty for what says nothing."""
+    if value is None or value is False:
+        return ""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_plain(item) for item in cast("Iterable[Json]", value))
+    return "yes" if value is True else str(value) if isinstance(value, (int, float)) else ""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from talekeeper.api import MessageView, PluginContext
 
-from talekeeper_memory.cutting import cut_at_sentence, first_tokens, one_line
-from talekeeper_memory.people import Card, cards, is_named, player_line, player_name
+from talekeeper_memory.cards import Card, cards, is_named, player_line, player_name
 from talekeeper_memory.prompts import prompts_for
+from talekeeper_memory.truncate import cut_at_sentence, first_tokens, one_line
 
 
 def cast_brief(ctx: PluginContext, messages: Sequence[MessageView]) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from talekeeper_memory.cards import Names, card, table_of, text_of, unique, words
-from talekeeper_memory.lorebooks import Skipped, cards_of, entries_of
+from talekeeper_memory.card_import import Skipped, cards_of, entries_of
+from talekeeper_memory.card_values import Names, card, table_of, text_of, unique, words
 
 _LABELLED = (("personality", "Personality"), ("scenario", "Scenario"))
 _SPECS = ("chara_card_v2", "chara_card_v3")

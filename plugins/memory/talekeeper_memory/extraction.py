@@ -10,12 +10,12 @@ from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, Mode
 from talekeeper_memory import answer
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.blocks import PROFILE, Block, Blocks, collect, with_player, without_player
-from talekeeper_memory.cutting import cut_at_sentence
+from talekeeper_memory.cards import Card, cards, player_line, player_name
 from talekeeper_memory.material import BREAK, data_text, digest, json_line, story_lines
 from talekeeper_memory.pages import every
-from talekeeper_memory.people import Card, cards, player_line, player_name
 from talekeeper_memory.prompts import Prompts, Said, player_labels, prompts_for, question
 from talekeeper_memory.repeats import NewFact, new_facts
+from talekeeper_memory.truncate import cut_at_sentence
 
 _LATEST_FACTS = 8
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from talekeeper.api import Considered, Line, PluginContext, Recalled, Record, ScoredRecord, TurnView
 
 from talekeeper_memory.authority import authority_of
-from talekeeper_memory.everyday import everyday
-from talekeeper_memory.gate import Verdict, gate_of, judge
-from talekeeper_memory.people import cards, name_terms, player_name
+from talekeeper_memory.cards import cards, name_terms, player_name
+from talekeeper_memory.relevance import Verdict, gate_of, judge
+from talekeeper_memory.stopwords import everyday
 from talekeeper_memory.weights import Weights
 
 _LOOKED_AT = 100

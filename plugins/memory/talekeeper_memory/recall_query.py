@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from talekeeper.api import MessageView, PluginContext, TurnView
 
-from talekeeper_memory.cutting import first_tokens, last_tokens, one_line
-from talekeeper_memory.people import Card, is_named
+from talekeeper_memory.cards import Card, is_named
+from talekeeper_memory.truncate import first_tokens, last_tokens, one_line
 
 _LOOK_BACK = 12  # messages to find the newest narration in
 

@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 from talekeeper.api import ImportReport, PluginContext, Record, Registry, UserError, hookimpl
 
-from talekeeper_memory.cards import Names
+from talekeeper_memory.card_import import cards_of, entries_of
+from talekeeper_memory.card_values import Names
 from talekeeper_memory.character_cards import cards_of_character, character_of
-from talekeeper_memory.lorebooks import cards_of, entries_of
 from talekeeper_memory.pictures import SIGNATURE, card_in
 from talekeeper_memory.wiring import wire
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from talekeeper.api import PluginContext
 
-from talekeeper_memory.differences import differ
+from talekeeper_memory.wording import differ
 
 _LOOKED_AT = 20  # recorded facts that are near enough to be read; more are never needed
 

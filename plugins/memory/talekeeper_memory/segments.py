@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from talekeeper.api import Considered, Line, PluginContext, Recalled, TurnView
 
 from talekeeper_memory.blocks import PROFILE, Block, in_prompt, with_player
+from talekeeper_memory.cards import Card, cards, name_in, player_line
 from talekeeper_memory.extraction import current_blocks
-from talekeeper_memory.people import Card, cards, name_in, player_line
 from talekeeper_memory.prompts import player_labels, prompts_for
 from talekeeper_memory.summary import newest
 

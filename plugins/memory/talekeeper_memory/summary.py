@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, PluginContext, Record, Skip
 
 from talekeeper_memory.authority import authority_of
-from talekeeper_memory.cutting import cut_at_sentence, cut_to_words, is_blank, last_tokens
 from talekeeper_memory.material import data_text, digest, json_line, story_lines
 from talekeeper_memory.pages import every
 from talekeeper_memory.prompts import prompts_for, question
-from talekeeper_memory.standing import standing
+from talekeeper_memory.truncate import cut_at_sentence, cut_to_words, is_blank, last_tokens
+from talekeeper_memory.visibility import standing
 
 _LONGEST = 8_000  # characters that the namespace takes
 _MOST = 1_000  # messages taken up at once

@@ -8,10 +8,10 @@ from talekeeper.api import Json, ParameterError, PluginContext
 
 from talekeeper_memory.authority import authority_of
 from talekeeper_memory.blocks import PROFILE, Block, with_player
-from talekeeper_memory.cutting import cut_at_sentence, is_blank, one_line
+from talekeeper_memory.cards import player_line
 from talekeeper_memory.extraction import block_value, current_blocks
-from talekeeper_memory.people import player_line
 from talekeeper_memory.prompts import player_labels, prompts_for
+from talekeeper_memory.truncate import cut_at_sentence, is_blank, one_line
 
 
 def get_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:

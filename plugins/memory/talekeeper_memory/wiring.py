@@ -9,7 +9,7 @@ from talekeeper_memory.bank import write_memories
 from talekeeper_memory.capacity import evict_memories, thin_facts
 from talekeeper_memory.extraction import extract
 from talekeeper_memory.recall import recalled_facts
-from talekeeper_memory.retrieval import memories
+from talekeeper_memory.recall_memories import memories
 from talekeeper_memory.segments import blocks_segment, cards_segment, summary_segment
 from talekeeper_memory.summary import write_summary
 

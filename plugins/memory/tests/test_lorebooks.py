@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper_memory.cards import NAME_LIMIT, Names, unique, whole, words
+from talekeeper_memory.card_import import cards_of, entries_of
+from talekeeper_memory.card_values import NAME_LIMIT, Names, unique, whole, words
 from talekeeper_memory.character_cards import cards_of_character, character_of
-from talekeeper_memory.lorebooks import cards_of, entries_of
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

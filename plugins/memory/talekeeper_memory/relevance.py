@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from talekeeper.api import Json, ScoredRecord
 
-from talekeeper_memory.everyday import Everyday
+from talekeeper_memory.stopwords import Everyday
 from talekeeper_memory.weights import Weights
 
 _EXACT = 1e-9  # sums of logarithms miss a threshold that is met exactly

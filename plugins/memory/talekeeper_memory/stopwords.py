@@ -1,4 +1,4 @@
-"""Words that every story is full of (`everyday.toml`): sharing one says nothing about what a message is about.
+"""Words that every story is full of (`stopwords.toml`): sharing one says nothing about what a message is about.
 
 Recall does not count them as what a message and a fact have in common.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-_WORDS = tomllib.loads(files("talekeeper_memory").joinpath("everyday.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads(files("talekeeper_memory").joinpath("stopwords.toml").read_text(encoding="utf-8"))
 SPACED_WORDS: tuple[str, ...] = tuple(f"{_WORDS['english']} {_WORDS['arabic']}".split())
 """Of languages that the kernel's terms are words of."""
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import estimate_tokens, sentence_ends
-from talekeeper_memory import cutting
-from talekeeper_memory.cutting import (
+from talekeeper_memory import truncate as cutting
+from talekeeper_memory.truncate import (
     count_words,
     cut_at_sentence,
     cut_to_words,

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from talekeeper.api import Authority, Considered, Json, Line, PluginContext, Recalled, Record, TurnView
 
-from talekeeper_memory.differences import differ
+from talekeeper_memory.cards import Card, cards
 from talekeeper_memory.extraction import known_names
 from talekeeper_memory.pages import every
-from talekeeper_memory.people import Card, cards
 from talekeeper_memory.ranking import Question, Scored, floor_of, mix_of, ranked
 from talekeeper_memory.recall_query import RecallQuery, recall_query
-from talekeeper_memory.standing import standing
+from talekeeper_memory.visibility import standing
+from talekeeper_memory.wording import differ
 
 _TOLD = 30
 

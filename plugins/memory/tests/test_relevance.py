@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import ScoredRecord
-from talekeeper_memory.everyday import Everyday
-from talekeeper_memory.gate import Gate, judge
+from talekeeper_memory.relevance import Gate, judge
+from talekeeper_memory.stopwords import Everyday
 from talekeeper_memory.weights import Weights, weigh
 
 GATE = Gate(share=0.15, coverage=0.2, rare=0.02, rare_of=50)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper_memory.differences import differ
+from talekeeper_memory.wording import differ
 
 NAMES = ("玛拉", "艾尔德")
 

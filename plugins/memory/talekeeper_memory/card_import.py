@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from talekeeper_memory.cards import Names, card, table_of, text_of, unique, whole, words
+from talekeeper_memory.card_values import Names, card, table_of, text_of, unique, whole, words
 
 Skipped = Callable[[str, str], None]
 """Told what was left out and why."""
