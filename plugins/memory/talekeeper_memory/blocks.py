@@ -1,4 +1,4 @@
-"""Blocks: which labels there are, how long each may be, and what of them fits a prompt. Pure.
+"""Blocks, the story's present state: which labels there are, how long each may be, and the segment `blocks`.
 
 A world or a person adds a block by writing a record under a new label with `about`, what belongs into it.
 """
@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from talekeeper.api import Record
+from talekeeper.api import Considered, Json, Line, PluginContext, Recalled, Record, TurnView
 
+from talekeeper_memory.cards import confirmed_line
+from talekeeper_memory.prompts import player_labels, prompts_for
 from talekeeper_memory.truncate import cut_at_sentence
+from talekeeper_memory.visibility import every
 
 DEFAULTS = ("story_state", "scene", "character_relationships", "player_profile")
 PROFILE = "player_profile"
 RESERVED = "new_facts"
 _LABEL = re.compile(r"[a-z][a-z0-9_]*")
+_CONFIRMED = "what the session itself knows of the player"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,39 @@ class Blocks:
 
     known: Mapping[str, Block]
     refused: Mapping[str, str]
+
+
+def blocks_segment(ctx: PluginContext, turn: TurnView) -> Recalled:
+    """Every block that has a text, the profile under its confirmed line."""
+    settings = ctx.settings
+    line = confirmed_line(ctx, turn.locale)
+    shown = [
+        replace(block, text=with_player(block.text, line, player_labels())) if block.label == PROFILE else block
+        for block in current_blocks(ctx).known.values()
+    ]
+    fitting = in_prompt(shown, settings["blocks_in_prompt"], settings["block_characters"])
+    because = {PROFILE: _CONFIRMED} if line else {}
+    return Recalled(
+        tuple(Line(f"{block.label}: {block.text}", block.label, block.turn, "story", "blocks") for block in fitting),
+        tuple(Considered(block.label, "blocks", because=because.get(block.label, "")) for block in fitting),
+    )
+
+
+def current_blocks(ctx: PluginContext) -> Blocks:
+    """The blocks at this place of the story, the profile without its confirmed line."""
+    settings, about = ctx.settings, prompts_for(ctx.session.locale).blocks
+    found = collect(every(ctx.data["blocks"]), about, settings["block_characters"], settings["blocks_most"])
+    profile = found.known[PROFILE]
+    bare = replace(profile, text=without_player(profile.text, player_labels()))
+    return Blocks({**found.known, PROFILE: bare}, found.refused)
+
+
+def block_value(ctx: PluginContext, label: str, text: str, turn: int) -> dict[str, Json]:
+    """The record of a block with a new text; its definition stays, and the profile gets the confirmed line."""
+    before = ctx.data["blocks"].get(label)
+    if label == PROFILE:
+        text = with_player(text, confirmed_line(ctx), player_labels())
+    return {**(before.value if before else {}), "text": text, "turn": turn}
 
 
 def collect(records: Iterable[Record], about: Mapping[str, str], limit: int, most: int) -> Blocks:
@@ -68,19 +105,17 @@ def in_prompt(blocks: Sequence[Block], most: int, each: int) -> list[Block]:
     if sum(len(block.text) for block in filled) <= most:
         return filled
     part = min(each, most // len(filled))
-    return [
-        Block(block.label, block.about, block.limit, cut_at_sentence(block.text, part), block.turn) for block in filled
-    ]
+    return [replace(block, text=cut_at_sentence(block.text, part)) for block in filled]
 
 
 def with_player(text: str, line: str, labels: Sequence[str]) -> str:
-    """A profile's text under the confirmed line about the player; what stood there in its place is replaced."""
+    """A profile's text under the confirmed line about the player, which replaces an older one."""
     rest = without_player(text, labels)
     return "\n".join(part for part in (line, rest) if part)
 
 
 def without_player(text: str, labels: Sequence[str]) -> str:
-    """A profile's text without a first line that gives itself as the confirmed one."""
+    """A profile's text without first lines that present themselves as the confirmed one."""
     lines = text.strip().split("\n")
     while lines and lines[0].strip().startswith(tuple(labels)):
         del lines[0]
@@ -88,7 +123,7 @@ def without_player(text: str, labels: Sequence[str]) -> str:
 
 
 def _block(record: Record, default: Block | None, limit: int) -> Block:
-    """What defines a default block is not the record; of the others the key's first record is the definition."""
+    """A default block keeps its definition; another block's definition is the first record under its label."""
     about = default.about if default else str(record.value.get("about", ""))
     most = default.limit if default else int(record.value.get("limit", limit))
     return Block(record.key, about, most, str(record.value["text"]), record.value.get("turn"))

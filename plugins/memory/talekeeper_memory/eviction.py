@@ -1,7 +1,8 @@
-"""Which records go when there are more than a story holds: those whose absence leaves the smallest hole. Pure.
+"""The jobs `eviction` and `facts-capacity`: past the capacity, records whose absence leaves the smallest hole go.
 
-A hole is what lies between a record's neighbours and would be told by none: 0 where another one begins at the same
-place. The first and the last by position stay; pinned ones count as coverage and are never taken.
+A hole is what lies between a record's neighbours and would be covered by none: 0 where another one begins at the same
+place. The first and the last by position stay; pinned ones count as coverage and are never taken. Records are withdrawn
+from here on, on this lineage alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,35 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from talekeeper.api import ROOT, JobResult, JobView, PluginContext, Record, Skip, Use
+
+from talekeeper_memory.visibility import every, visible
+
+
+def evict_memories(ctx: PluginContext, job: JobView) -> JobResult:
+    """Forgets memories by the messages they cover; nothing is deleted, and a person can restore them."""
+    held = visible(ctx, "bank", every(ctx.data["bank"]))
+    return _evict(ctx, job, "bank", ctx.settings["bank_capacity"], held)
+
+
+def thin_facts(ctx: PluginContext, job: JobView) -> JobResult:
+    """Withdraws facts by their turns."""
+    return _evict(ctx, job, "facts", ctx.settings["facts_capacity"], every(ctx.data["facts"]))
+
+
+def _evict(ctx: PluginContext, job: JobView, namespace: str, capacity: int, records: Iterable[Record]) -> JobResult:
+    """The records are read only when there may be too many."""
+    count = ctx.data[namespace].count()
+    if count <= capacity:
+        raise Skip(f"{count} of {namespace} are within {capacity}")
+    uses = ctx.data[namespace].uses()
+    taken = evicted([_candidate(record, uses.get(record.key)) for record in records], capacity)
+    ctx.check()
+    with ctx.data.batch() as batch:
+        for key in taken:
+            batch.withdraw(namespace, key)
+    return JobResult(did_work=bool(taken), covered=job.range, details={"withdrawn": taken[:100], "count": len(taken)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +58,20 @@ class Candidate:
         return self.last_used, self.used, self.key
 
 
+def _candidate(record: Record, use: Use | None) -> Candidate:
+    value = record.value
+    turn = value.get("turn")
+    return Candidate(
+        key=record.key,
+        start=value.get("from", turn),
+        end=value.get("to", turn),
+        # What a person wrote, changed or restored is not taken by a rule.
+        pinned=bool(value.get("pinned", False)) or record.coordinate == ROOT,
+        last_used=use.last_turn if use else -1,
+        used=use.count if use else 0,
+    )
+
+
 def evicted(held: Iterable[Candidate], capacity: int) -> list[str]:
     """The keys to take, in order, until `capacity` are left; fewer when the rest are pinned."""
     left = list(held)
@@ -45,7 +89,7 @@ def evicted(held: Iterable[Candidate], capacity: int) -> list[str]:
 
 
 def _least_used(left: list[Candidate], gone: list[str]) -> Candidate | None:
-    """For when coverage has no candidate: what tells of no place, then the first and the last."""
+    """For when coverage has no candidate: records without a place, then the first and the last."""
     taken = set(gone)
     free = [one for one in left if not one.pinned and one.key not in taken]
     return min(free, key=lambda one: one.by_use, default=None)
@@ -54,7 +98,7 @@ def _least_used(left: list[Candidate], gone: list[str]) -> Candidate | None:
 class _Chain:
     """The placed records in order, each with its neighbours; the smallest hole is read off a heap.
 
-    After each pick only the neighbours' holes change: their entries are pushed anew, and stale ones are passed over.
+    After each pick only the neighbours' holes change: their entries are pushed again, and stale ones are passed over.
     """
 
     def __init__(self, placed: list[Candidate]) -> None:
@@ -96,7 +140,7 @@ class _Chain:
             heapq.heappush(self._heap, (hole, self._items[index].by_use, index))
 
     def _hole(self, index: int) -> int | None:
-        """None for what is no candidate."""
+        """None for ends and pinned ones."""
         one, before, after = self._items[index], self._before[index], self._after[index]
         if one.pinned or before < 0 or after < 0:
             return None

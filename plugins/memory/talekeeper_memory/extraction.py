@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, ModelError, NoModel, PluginContext, Skip
 
-from talekeeper_memory import answer
-from talekeeper_memory.authority import authority_of
-from talekeeper_memory.blocks import PROFILE, Block, Blocks, collect, with_player, without_player
-from talekeeper_memory.cards import Card, cards, player_line, player_name
-from talekeeper_memory.material import BREAK, data_text, digest, json_line, story_lines
-from talekeeper_memory.pages import every
-from talekeeper_memory.prompts import Prompts, Said, player_labels, prompts_for, question
-from talekeeper_memory.repeats import NewFact, new_facts
-from talekeeper_memory.truncate import cut_at_sentence
+from talekeeper_memory.blocks import RESERVED, Block, Blocks, block_value, current_blocks
+from talekeeper_memory.cards import enabled_cards, known_names
+from talekeeper_memory.prompts import (
+    BREAK,
+    Conversation,
+    Prompts,
+    data_text,
+    digest,
+    json_line,
+    prompts_for,
+    question,
+    story_lines,
+)
+from talekeeper_memory.truncate import cut_at_sentence, is_blank, one_line
+from talekeeper_memory.wording import authority_of, differ
 
 _LATEST_FACTS = 8
+_COMPARED = 20  # recorded facts near enough to compare with; more are never needed
+_FACT_ITEMS = 1000  # an answer with more is no list of a turn's facts
+_ROOM = 4
+"""A block may come back this many times its limit: it is shortened then, and an answer without end is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """New texts by label and the usable facts; `ignored` are unknown labels, `dropped` counts unusable facts."""
+
+    blocks: Mapping[str, str]
+    facts: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact to write; `repeats` is the key of a recorded one in nearly the same words."""
+
+    text: str
+    repeats: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What one extraction is about; `blocks` as the model sees them, without the confirmed line."""
+    """The input of one extraction; `blocks` as the model sees them, without the confirmed line."""
 
     ctx: PluginContext
     job: JobView
@@ -39,79 +68,61 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
     if not messages:
         raise Skip("the turn has no story text")
     work = _Work(ctx, job, messages, current_blocks(ctx), prompts_for(ctx.session.locale))
-    found = _asked(work)
-    facts = new_facts(ctx, found.facts, ctx.settings["repeat_share"], known_names(ctx, cards(ctx)))
+    reply = _ask(work)
+    names = known_names(ctx, enabled_cards(ctx))
+    facts = _without_repeats(ctx, reply.facts, ctx.settings["repeat_share"], names)
     late = job.superseded
-    texts = {} if late else {label: _fitted(work, label, text) for label, text in found.blocks.items()}
+    texts = {} if late else {label: _fitted(work, label, text) for label, text in reply.blocks.items()}
     _write(work, texts, facts)
+    details: dict[str, Json] = {
+        "blocks": sorted(texts),
+        "facts": len(facts),
+        "blocks_dropped_late": sorted(reply.blocks) if late else [],
+        "facts_unusable": reply.dropped,
+        "facts_known_already": len(reply.facts) - len(facts),
+        "keys_ignored": list(reply.ignored[:20]),
+        "blocks_refused": dict(work.blocks.refused),
+    }
     return JobResult(
         did_work=bool(texts or facts),
         covered=job.range,
-        details=_told(found, texts, facts, {**work.blocks.refused}, late=late),
+        details={name: value for name, value in details.items() if value},
     )
 
 
-def current_blocks(ctx: PluginContext) -> Blocks:
-    """The blocks as they stand, the profile without its confirmed line."""
-    settings, about = ctx.settings, prompts_for(ctx.session.locale).blocks
-    found = collect(every(ctx.data["blocks"]), about, settings["block_characters"], settings["blocks_most"])
-    profile = found.known[PROFILE]
-    bare = Block(PROFILE, profile.about, profile.limit, without_player(profile.text, player_labels()), profile.turn)
-    return Blocks({**found.known, PROFILE: bare}, found.refused)
-
-
-def block_value(ctx: PluginContext, label: str, text: str, turn: int) -> dict[str, Json]:
-    """The record of a block with a new text; its definition stays, and the profile gets the confirmed line."""
-    before = ctx.data["blocks"].get(label)
-    if label == PROFILE:
-        line = player_line(ctx.session.player, prompts_for(ctx.session.locale).word("player_label"))
-        text = with_player(text, line, player_labels())
-    return {**(before.value if before else {}), "text": text, "turn": turn}
-
-
-def known_names(ctx: PluginContext, known: Iterable[Card]) -> frozenset[str]:
-    """Names of the cards' characters and of who speaks, to tell facts apart by in any script."""
-    found = {name for card in known if card.kind == "character" for name in card.names}
-    return frozenset(name for name in {*found, *ctx.history.speakers(), player_name(ctx)} if name.strip())
-
-
-def _asked(work: _Work) -> answer.Answer:
+def _ask(work: _Work) -> Reply:
     """Asks, and once more when the answer has a fault the schema cannot name."""
     settings, known = work.ctx.settings, work.blocks.known
     most, characters = settings["facts_a_turn"], settings["fact_characters"]
-    schema = answer.schema_of(known.values(), most, characters)
+    schema = reply_schema(known.values(), most, characters)
     asked = _question(work)
     given = work.ctx.models.complete("extract", asked, schema=schema)
-    fault = answer.fault_of(given.value, known)
+    fault = reply_fault(given.value, known)
     if fault:
-        again: Said = [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
+        again: Conversation = [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
         given = work.ctx.models.complete("extract", [*asked, *again], schema=schema)
-        fault = answer.fault_of(given.value, known)
+        fault = reply_fault(given.value, known)
     if fault:
         raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
-    return answer.read(given.value, known, most, characters)
+    return parse_reply(given.value, known, most, characters)
 
 
-def _instruction(work: _Work) -> str:
-    lines = [
-        work.prompts.texts["block_line"].format(label=block.label, limit=block.limit, about=data_text(block.about))
-        for block in work.blocks.known.values()
-    ]
-    settings = work.ctx.settings
-    return work.prompts.fill(
-        "extract", facts=settings["facts_a_turn"], fact_characters=settings["fact_characters"], blocks="\n".join(lines)
-    )
-
-
-def _question(work: _Work) -> Said:
-    ctx = work.ctx
+def _question(work: _Work) -> Conversation:
+    ctx, settings, known = work.ctx, work.ctx.settings, work.blocks.known.values()
     latest = ctx.data["facts"].list(order="newest", limit=_LATEST_FACTS)
-    return question(
-        _instruction(work),
-        player=json_line(dict(ctx.session.player)),
-        current_blocks="\n".join(
-            json_line({"block": block.label, "text": block.text}) for block in work.blocks.known.values()
+    block_line = work.prompts.texts["block_line"]
+    instruction = work.prompts.fill(
+        "extract",
+        facts=settings["facts_a_turn"],
+        fact_characters=settings["fact_characters"],
+        blocks="\n".join(
+            block_line.format(label=block.label, limit=block.limit, about=data_text(block.about)) for block in known
         ),
+    )
+    return question(
+        instruction,
+        player=json_line(dict(ctx.session.player)),
+        current_blocks="\n".join(json_line({"block": block.label, "text": block.text}) for block in known),
         known_facts="\n".join(json_line({"fact": str(fact.value["text"])}) for fact in reversed(latest)),
         turn=story_lines(work.messages),
     )
@@ -133,7 +144,7 @@ def _fitted(work: _Work, label: str, text: str) -> str:
 
 
 def _write(work: _Work, texts: Mapping[str, str], facts: list[NewFact]) -> None:
-    """All of it in one batch.
+    """Writes blocks and facts in one batch.
 
     A block is no record of its range: it says what holds after everything before, so an edit of the turn corrects it
     by running the job again instead of taking it away.
@@ -152,17 +163,69 @@ def _write(work: _Work, texts: Mapping[str, str], facts: list[NewFact]) -> None:
             batch.add("facts", value, dedupe=f"extract {same} {number}")
 
 
-def _told(
-    found: answer.Answer, texts: Mapping[str, str], facts: list[NewFact], refused: Mapping[str, str], *, late: bool
-) -> dict[str, Json]:
-    """What people read of the job: what was written and what was left out."""
-    said: dict[str, Json] = {
-        "blocks": sorted(texts),
-        "facts": len(facts),
-        "blocks_dropped_late": sorted(found.blocks) if late else [],
-        "facts_unusable": found.dropped,
-        "facts_known_already": len(found.facts) - len(facts),
-        "keys_ignored": list(found.ignored[:20]),
-        "blocks_refused": dict(refused),
+def reply_schema(blocks: Iterable[Block], facts: int, characters: int) -> dict[str, Json]:
+    """The JSON Schema that the model answers by.
+
+    It bounds what the kernel checks and leaves the facts open: one that cannot be used is dropped and must not cost the
+    blocks, so the prompt's words say how many and how long they may be.
+    """
+    properties: dict[str, Json] = {
+        block.label: {"type": "string", "minLength": 1, "maxLength": block.limit * _ROOM} for block in blocks
     }
-    return {name: value for name, value in said.items() if value}
+    bounds = f"At most {facts} sentences, each a string of at most {characters} characters."
+    properties[RESERVED] = {"description": bounds, "maxItems": _FACT_ITEMS}
+    return {"type": "object", "properties": properties}
+
+
+def reply_fault(value: Mapping[str, Json], blocks: Mapping[str, Block]) -> str:
+    """What is wrong with an answer, in words for the model; empty when it can be used."""
+    for label in blocks:
+        text = value.get(label, "…")
+        if not isinstance(text, str):
+            return f"{label} is no text"
+        if is_blank(text):
+            return f"{label} is blank"
+    return ""
+
+
+def parse_reply(value: Mapping[str, Json], blocks: Mapping[str, Block], facts: int, characters: int) -> Reply:
+    """An answer without fault, in parts: blocks whose text is new, and the first facts that are sentences."""
+    known = {label: value[label].strip() for label in blocks if label in value}
+    changed = {label: text for label, text in known.items() if text != blocks[label].text.strip()}
+    listed = _listed(value.get(RESERVED))
+    usable = [
+        cut_at_sentence(one_line(item), characters) for item in listed if isinstance(item, str) and not is_blank(item)
+    ]
+    kept = tuple(dict.fromkeys(filter(None, usable)))[:facts]
+    ignored = tuple(sorted(key for key in value if key not in blocks and key != RESERVED))
+    return Reply(changed, kept, ignored, len(listed) - len(kept))
+
+
+def _listed(given: object) -> list[object]:
+    """The facts as a list; a single one is a list of one."""
+    if given is None:
+        return []
+    return list(cast("Iterable[object]", given)) if isinstance(given, (list, tuple)) else [given]
+
+
+def _without_repeats(ctx: PluginContext, texts: Sequence[str], share: float, names: Collection[str]) -> list[NewFact]:
+    """Those of the texts that say something which no recorded fact of this lineage says, nor an earlier one of them."""
+    kept: list[NewFact] = []
+    for text in texts:
+        ctx.check()
+        earlier = [fact.text for fact in kept]
+        near = [earlier[one.index] for one in ctx.search.rank_texts(text, earlier) if one.share >= share]
+        if not all(differ(text, other, names) for other in near):
+            continue
+        recorded = _near_facts(ctx, text, share)
+        if all(differ(text, other, names) for _, other in recorded):
+            kept.append(NewFact(text, recorded[0][0] if recorded else ""))
+    return kept
+
+
+def _near_facts(ctx: PluginContext, text: str, share: float) -> list[tuple[str, str]]:
+    """Keys and texts of recorded facts that hold at least `share` of the new one's terms, the nearest first."""
+    scored = [one for one in ctx.search.score("facts", [(text, 1.0)]) if one.share >= share]
+    nearest = sorted(scored, key=lambda one: (-one.share, -one.lexical, one.key))[:_COMPARED]
+    records = [ctx.data["facts"].get(one.key) for one in nearest]
+    return [(record.key, str(record.value["text"])) for record in records if record is not None]

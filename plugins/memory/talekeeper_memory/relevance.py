@@ -1,25 +1,62 @@
-"""Which facts a player's message calls up: by a name, or by what the two have in common.
+"""Which records a message calls up. Pure: it is given the shared terms and likenesses that `ctx.search.score` reports.
 
-Pure: it is given the shared terms of every fact that has any, as `ctx.search.score` tells them.
+A *fact* is called up by a name, or by what it has in common with the message (`judge`). *Memories* are ranked for an
+action in a scene (`ranked`). Both weigh a term by its rarity, ln((N + 1) / (df + 1)) over the N records on the lineage,
+as the kernel ranks texts: a term that no record holds weighs most, one that all hold nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, pstdev
 
 from talekeeper.api import Json, ScoredRecord
 
-from talekeeper_memory.stopwords import Everyday
-from talekeeper_memory.weights import Weights
+from talekeeper_memory.stopwords import Stopwords
 
 _EXACT = 1e-9  # sums of logarithms miss a threshold that is met exactly
-_ENOUGH = 2  # shared terms by which a fact qualifies whatever their rarity
+_ENOUGH_TERMS = 2  # shared terms by which a fact qualifies whatever their rarity
+_ENOUGH_COSINES = 12  # to know what is usual
+# Fewer records are too few to tell a rare term from a common one. They are weighed as fifty, so that a term weighs
+# something even if the only record has it.
+_FEWEST = 50
+
+
+class Weights:
+    """The terms of one question and how many of `total` records hold each."""
+
+    def __init__(self, terms: Sequence[str], held: Mapping[str, int], total: int) -> None:
+        self.terms = tuple(terms)
+        self.held = held
+        self.total = total
+        among = max(total, _FEWEST) + 1
+        self._weights = {term: max(0.0, math.log(among / (held.get(term, 0) + 1))) for term in terms}
+        self._whole = sum(self._weights.values())
+
+    def coverage(self, matched: Collection[str]) -> float:
+        """The weight of the matched terms as a part of that of all, 0..1; where nothing weighs, their number's part."""
+        of_question = [term for term in self.terms if term in matched]
+        if self._whole:
+            return sum(self._weights[term] for term in of_question) / self._whole
+        return len(of_question) / len(self.terms) if self.terms else 0.0
+
+    def weight(self, term: str) -> float:
+        """The weight of one of the terms; never negative."""
+        return self._weights[term]
+
+
+def weigh(terms: Sequence[str], scored: Sequence[ScoredRecord], total: int) -> Weights:
+    """Counts which records hold a term from a complete answer: every record that shares a term is in `scored`."""
+    held = Counter(term for one in scored for term in one.matched)
+    return Weights(terms, held, max(total, len(scored)))
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The thresholds, `share`, `coverage` and `rare` 0..1.
+    """The thresholds for facts, `share`, `coverage` and `rare` 0..1.
 
     One shared term is enough when at most the part `rare` of at least `rare_of` facts holds it.
     """
@@ -40,7 +77,7 @@ class Verdict:
 
 
 def gate_of(settings: Mapping[str, Json]) -> Gate:
-    """The gate as it is set."""
+    """The gate by the settings."""
     return Gate(
         share=settings["recall_share"],
         coverage=settings["recall_coverage"],
@@ -49,32 +86,108 @@ def gate_of(settings: Mapping[str, Json]) -> Gate:
     )
 
 
-def judge(one: ScoredRecord, weights: Weights, names: Collection[str], everyday: Everyday, gate: Gate) -> Verdict:
+def judge(one: ScoredRecord, weights: Weights, names: Collection[str], stopwords: Stopwords, gate: Gate) -> Verdict:
     """Whether the message calls up this fact."""
     coverage = weights.coverage(one.matched)
-    if any(term in names and term not in everyday for term in one.matched):
+    if any(term in names and term not in stopwords for term in one.matched):
         return Verdict("name", coverage)
-    return Verdict("content", coverage, _content_fault(one, coverage, weights, everyday, gate))
+    return Verdict("content", coverage, _content_fault(one, coverage, weights, stopwords, gate))
 
 
-def _content_fault(one: ScoredRecord, coverage: float, weights: Weights, everyday: Everyday, gate: Gate) -> str:
-    common = everyday.groups(one.matched)
-    if not common:
+def _content_fault(one: ScoredRecord, coverage: float, weights: Weights, stopwords: Stopwords, gate: Gate) -> str:
+    if not stopwords.others(one.matched):
         return f"shares only everyday words: {', '.join(one.matched)}"
     if one.share < gate.share - _EXACT:
         return f"share {one.share:.2f} is below {gate.share:g}"
     if coverage < gate.coverage - _EXACT:
         return f"coverage {coverage:.2f} is below {gate.coverage:g}"
-    if everyday.count(one.matched) < _ENOUGH:
-        return _rarity_fault(one.matched, weights, gate)
-    return ""
+    if stopwords.count(one.matched) >= _ENOUGH_TERMS:
+        return ""
+    return _rarity_fault(one.matched, weights, gate)
 
 
-def _rarity_fault(matched: tuple[str, ...], weights: Weights, gate: Gate) -> str:
-    """A single word in common has to be a rare one."""
+def _rarity_fault(matched: Collection[str], weights: Weights, gate: Gate) -> str:
+    """Why a single shared term is not rare enough."""
     holding = min(weights.held.get(term, 0) for term in matched)
     if weights.total < gate.rare_of:
         return f"one shared term, and {weights.total} facts are too few ({gate.rare_of}) to call it rare"
     if holding > gate.rare * weights.total:
         return f"one shared term, and {holding} of {weights.total} facts hold it: more than {gate.rare:.0%}"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How much each part of a memory's score weighs."""
+
+    action: float
+    scene: float
+    lexical: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One of the two texts as search answered it: its terms, and every record that has a score for it."""
+
+    terms: tuple[str, ...]
+    answered: Mapping[str, ScoredRecord]
+
+    def weights(self, total: int) -> Weights:
+        """How rare its terms are among `total` records."""
+        return weigh(self.terms, [one for one in self.answered.values() if one.matched], total)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A memory's score and its parts; `semantic` is None without an embedding model."""
+
+    key: str
+    semantic: float | None
+    lexical: float
+    final: float
+
+
+def mix_of(settings: Mapping[str, Json]) -> Mix:
+    """The weights of the parts by the settings."""
+    return Mix(settings["weight_action"], settings["weight_scene"], settings["weight_lexical"])
+
+
+def ranked(action: Question, scene: Question, total: int, mix: Mix) -> list[Scored]:
+    """Every memory with a score, best first, then by key.
+
+    With an embedding model: 0.6 cos(action) + 0.4 cos(scene), plus 0.15 times the part of the action's rarity weight
+    that the memory covers. Without one that part is taken for both texts, 0.6 and 0.4. The numbers are settings. A
+    memory that comes to nothing has no score: it shares no term, or only such as all memories share.
+    """
+    by_meaning = any(one.semantic is not None for part in (action, scene) for one in part.answered.values())
+    acting, around = action.weights(total), scene.weights(total)
+    found: list[Scored] = []
+    for key in {**action.answered, **scene.answered}:
+        own, near = action.answered.get(key), scene.answered.get(key)
+        of_action, of_scene = _covered(acting, own), _covered(around, near)
+        if by_meaning:
+            semantic = mix.action * _meaning(own) + mix.scene * _meaning(near)
+            found.append(Scored(key, semantic, of_action, semantic + mix.lexical * of_action))
+        else:
+            lexical = mix.action * of_action + mix.scene * of_scene
+            found.append(Scored(key, None, lexical, lexical))
+    return sorted((one for one in found if one.final > 0), key=lambda one: (-one.final, one.key))
+
+
+def _covered(weights: Weights, one: ScoredRecord | None) -> float:
+    return weights.coverage(one.matched) if one else 0.0
+
+
+def _meaning(one: ScoredRecord | None) -> float:
+    return one.semantic or 0.0 if one else 0.0
+
+
+def floor_of(cosines: Sequence[float]) -> float:
+    """The cosine from which two memories may say the same, by the model's own measure.
+
+    Models differ in what a cosine means, so it is three deviations above what this model gives the memories of this
+    story on the whole; 1 where there are too few to tell.
+    """
+    if len(cosines) < _ENOUGH_COSINES:
+        return 1.0
+    return min(1.0, fmean(cosines) + 3 * pstdev(cosines))

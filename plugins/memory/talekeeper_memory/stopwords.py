@@ -1,7 +1,4 @@
-"""Words that every story is full of (`stopwords.toml`): sharing one says nothing about what a message is about.
-
-Recall does not count them as what a message and a fact have in common.
-"""
+"""Words that every story is full of (`stopwords.toml`): a message and a fact that share only these share nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from importlib.resources import files
 
 _WORDS = tomllib.loads(files("talekeeper_memory").joinpath("stopwords.toml").read_text(encoding="utf-8"))
 SPACED_WORDS: tuple[str, ...] = tuple(f"{_WORDS['english']} {_WORDS['arabic']}".split())
-"""Of languages that the kernel's terms are words of."""
+"""Of languages whose words the kernel takes as terms."""
 
 
 def _longest_first(*names: str) -> tuple[str, ...]:
@@ -28,16 +25,16 @@ _KNOWN_RESTS = 4_096
 _known: set[str] = set()
 
 
-def everyday(terms: Callable[[str], Sequence[str]]) -> Everyday:
-    """By the kernel's `ctx.search.terms`, whose answers never change; a thousand words cost ten milliseconds."""
+def load_stopwords(terms: Callable[[str], Sequence[str]]) -> Stopwords:
+    """Made by the kernel's `ctx.search.terms` once, since its answers never change; a thousand words cost 10 ms."""
     if not _known:
         # One by one: of a whole text the kernel leaves out the words it never looks for.
         _known.update(term for word in SPACED_WORDS for term in terms(word))
-    return Everyday(_known)
+    return Stopwords(_known)
 
 
-class Everyday:
-    """Tells everyday terms; `known` are the English ones in the form the kernel gives terms."""
+class Stopwords:
+    """Contains everyday terms; `known` are those of spaced scripts in the form the kernel gives terms."""
 
     def __init__(self, known: Collection[str]) -> None:
         self._terms = frozenset(known)
@@ -45,13 +42,13 @@ class Everyday:
     def __contains__(self, term: str) -> bool:
         return term in self._terms or (not term.isascii() and not _rest(term))
 
-    def groups(self, matched: Sequence[str]) -> list[str]:
-        """Of what two texts have in common, what is not everyday."""
+    def others(self, matched: Sequence[str]) -> list[str]:
+        """The words and stretches that two texts have in common and that are not everyday."""
         return [one for one in self.stretches(matched) if one not in self]
 
     @staticmethod
     def stretches(matched: Sequence[str]) -> list[str]:
-        """What two texts have in common, one item a word or a stretch of running characters.
+        """The shared terms, one item a word or a stretch of running characters.
 
         Terms of Chinese, Japanese, Korean and Thai are overlapping pairs: 三个 and 个回 are one thing in common.
         """
@@ -75,7 +72,7 @@ class Everyday:
 
 @lru_cache(_KNOWN_RESTS)
 def _rest(stretch: str) -> str:
-    """What is left of a stretch of characters without its everyday words; a single character tells nothing."""
+    """The rest of a stretch of characters without its everyday words; a single character tells nothing."""
     for word in _words(stretch[0]):
         stretch = stretch.replace(word, " ")
     return "".join(part for part in _HIRAGANA.sub(" ", stretch).split() if len(part) > 1)

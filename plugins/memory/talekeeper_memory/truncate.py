@@ -10,7 +10,7 @@ from talekeeper.api import cut_graphemes, estimate_tokens, sentence_ends
 # A word of the scripts that put no spaces between words, counted by its characters: two of them make about one word.
 _DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_DENSE}]|[^\W{_DENSE}]+(?:['’-][^\W{_DENSE}]+)*")
-_AHEAD = 100  # characters behind a sentence that tell whether it has ended
+_AHEAD = 100  # characters behind a sentence that show whether it has ended
 _DENSE_LETTER = re.compile(f"[{_DENSE}]")
 
 
@@ -49,7 +49,7 @@ def cut_to_words(text: str, limit: int) -> str:
     end, over = _words_end(text, limit)
     if over is None:
         return text
-    # What lies further on can make no sentence end that is sought, and an endless text is read in no time.
+    # Text further on cannot change which sentence ends fit, so the length of the text costs nothing.
     fitting = [place for place in sentence_ends(text[: over + _AHEAD]) if place <= over]
     return text[: fitting[-1] if fitting else end].strip()
 

@@ -1,8 +1,4 @@
-"""Whether two texts that share most of their words still say different things: by a name, a number or a negation.
-
-No threshold of likeness tells "Mara promised to come" from "Aldric promised to come", "3 coins" from "5 coins" or
-"trusts" from "does not trust"; these three questions do.
-"""
+"""What the wording of a text tells: whether it is hedged, and whether two similar texts say different things. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +6,22 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
+from talekeeper.api import Authority
+
+_HEDGES = (
+    "apparently|appears? to|as if|as though|could (?:be|have)|allegedly|i think|i guess|it is said|"
+    "guess(?:es|ed)?|likely|maybe|may (?:be|have)|might|perhaps|possibly|presumably|probably|reportedly|rumou?rs?|"
+    "rumou?red|seem(?:s|ed|ing|ingly)?|supposedly|suspects?|suspected|uncertain|unclear|unsure|not sure"
+)
+# Chinese and Japanese have no spaces between words. Markers that stand inside ordinary words are left out, or say
+# what may not stand beside them: 可能 but not 不可能, 也许, 大概 but not 大概念.
+_HEDGES_CJK = (
+    "(?<!不)可能(?!性为零)|也许|或许|大概(?!念|率)|似乎|好像|看来|看似|恐怕|说不定|未必|据说|听说|据传|传闻|"
+    "疑似|怀疑|猜测|推测|估计|应该是|不确定|仿佛|也許|或許|看來|說不定|據說|聽說|據傳|傳聞|懷疑|猜測|推測|估計|應該是|不確定|彷彿|"
+    "かもしれ|だろう|でしょう|(?<!すば)(?<!素晴)(?<!愛)(?<!あた)らしい|ようだ|ようです|みたいだ|おそらく|恐らく|たぶん|多分|"
+    "아마|듯하|것 같|모양이"
+)
+_HEDGED = re.compile(rf"(?<![\w-])(?:{_HEDGES})(?![\w-])|{_HEDGES_CJK}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _UP_TO_TWENTY = (
@@ -40,10 +52,17 @@ yes you your
 _COMMON = frozenset(_SMALL_WORDS.split())
 
 
+def authority_of(text: str) -> Authority:
+    """`inferred` for hedged wording, on word boundaries ("unlikely" is not "likely"), else `story`."""
+    return "inferred" if _HEDGED.search(text) else "story"
+
+
 def differ(one: str, other: str, known: Collection[str] = ()) -> str:
     """What the texts differ in, `names`, `numbers` or `negation`; empty when in none of them.
 
-    `known` are names to look for whatever their script; beside them a capitalised word counts as one.
+    No threshold of likeness tells "Mara promised to come" from "Aldric promised to come", "3 coins" from "5 coins" or
+    "trusts" from "does not trust"; these three questions do. `known` are names to look for in any script; beside
+    them a capitalised word counts as a name.
     """
     if _names_differ(one, other, known):
         return "names"

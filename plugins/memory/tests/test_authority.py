@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from talekeeper_memory.authority import authority_of
+from talekeeper_memory.wording import authority_of
 
 
 @pytest.mark.parametrize(

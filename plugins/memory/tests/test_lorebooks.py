@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper_memory.card_import import cards_of, entries_of
-from talekeeper_memory.card_values import NAME_LIMIT, Names, unique, whole, words
-from talekeeper_memory.character_cards import cards_of_character, character_of
+from talekeeper_memory.card_import import (
+    NAME_LIMIT,
+    Names,
+    cards_of,
+    cards_of_character,
+    character_of,
+    entries_of,
+    unique,
+    whole,
+    words,
+)
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import UserError
 from talekeeper.testing import Host
-from talekeeper_memory.pictures import SIGNATURE, card_in
+from talekeeper_memory.card_import import SIGNATURE, card_in
 
 CARD = {"spec": "chara_card_v2", "data": {"name": "Ilse", "description": "{{char}} guards the gate. 小明"}}
 NEWER = {

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper_memory.blocks import DEFAULTS
-from talekeeper_memory.material import data_text, json_line
-from talekeeper_memory.prompts import player_labels, prompts_for, question
+from talekeeper_memory.prompts import data_text, json_line, player_labels, prompts_for, question
 
 
 @pytest.mark.parametrize("locale", ["en", "en-GB", "zh", "zh-Hans"])
@@ -47,7 +46,7 @@ def test_what_is_filled_in_is_no_place_itself() -> None:
 
 
 def test_every_language_labels_the_player() -> None:
-    assert player_labels() == (prompts_for("en").word("player_label"), prompts_for("zh").word("player_label"))
+    assert player_labels() == (prompts_for("en").texts["player_label"], prompts_for("zh").texts["player_label"])
 
 
 @given(st.text())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isclose
 
 from talekeeper.api import ScoredRecord
-from talekeeper_memory.ranking import Mix, Question, floor_of, ranked
+from talekeeper_memory.relevance import Mix, Question, floor_of, ranked
 
 MIX = Mix(action=0.6, scene=0.4, lexical=0.15)
 NOTHING = Question((), {})

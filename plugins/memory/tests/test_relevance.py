@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import ScoredRecord
-from talekeeper_memory.relevance import Gate, judge
-from talekeeper_memory.stopwords import Everyday
-from talekeeper_memory.weights import Weights, weigh
+from talekeeper_memory.relevance import Gate, Weights, judge, weigh
+from talekeeper_memory.stopwords import Stopwords
 
 GATE = Gate(share=0.15, coverage=0.2, rare=0.02, rare_of=50)
-PLAIN = Everyday({"turn", "left", "wait"})
+PLAIN = Stopwords({"turn", "left", "wait"})
 TWENTY = tuple(f"t{number}" for number in range(20))
 
 
@@ -98,7 +97,7 @@ def test_overlapping_pairs_are_one_thing_in_common(matched: tuple[str, ...], cou
     ids=lambda found: found[0],
 )
 def test_everyday_chinese_is_told_from_its_stretch(matched: tuple[str, ...]) -> None:
-    assert PLAIN.groups(matched) == []
+    assert PLAIN.others(matched) == []
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_everyday_chinese_is_told_from_its_stretch(matched: tuple[str, ...]) -> 
     ids=lambda found: found[0],
 )
 def test_everyday_japanese_is_what_its_hiragana_and_single_characters_leave(matched: tuple[str, ...]) -> None:
-    assert PLAIN.groups(matched) == []
+    assert PLAIN.others(matched) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +115,7 @@ def test_everyday_japanese_is_what_its_hiragana_and_single_characters_leave(matc
     ids=["Korean", "Thai", "Thai, two words running"],
 )
 def test_everyday_words_of_other_scripts_are_told_from_their_stretch(matched: tuple[str, ...]) -> None:
-    assert PLAIN.groups(matched) == []
+    assert PLAIN.others(matched) == []
 
 
 def test_running_thai_is_counted_by_words() -> None:
@@ -125,11 +124,11 @@ def test_running_thai_is_counted_by_words() -> None:
 
 
 def test_a_japanese_noun_of_two_characters_is_left() -> None:
-    assert PLAIN.groups(("約束", "束し", "した")) == ["約束した"]
+    assert PLAIN.others(("約束", "束し", "した")) == ["約束した"]
 
 
 def test_a_name_beside_an_everyday_word_is_left() -> None:
-    assert PLAIN.groups(("三个", "个玛", "玛拉")) == ["三个玛拉"]
+    assert PLAIN.others(("三个", "个玛", "玛拉")) == ["三个玛拉"]
 
 
 def test_terms_are_weighed_by_how_many_records_hold_them() -> None:

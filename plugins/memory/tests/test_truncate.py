@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import estimate_tokens, sentence_ends
-from talekeeper_memory import truncate as cutting
+from talekeeper_memory import truncate
 from talekeeper_memory.truncate import (
     count_words,
     cut_at_sentence,
@@ -86,7 +86,7 @@ def test_of_an_endless_text_only_the_beginning_is_read_for_sentences(monkeypatch
         read.append(len(text))
         return sentence_ends(text)
 
-    monkeypatch.setattr(cutting, "sentence_ends", counting)
+    monkeypatch.setattr(truncate, "sentence_ends", counting)
 
     assert cut_to_words("A word. " * 100_000, 50).count("word") == 25
     assert sum(read) < 1_000

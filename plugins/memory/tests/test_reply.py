@@ -5,32 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from talekeeper_memory.answer import fault_of, read, schema_of
 from talekeeper_memory.blocks import Block
+from talekeeper_memory.extraction import parse_reply, reply_fault, reply_schema
 
 BLOCKS = {"scene": Block("scene", "", 2000, "The inn."), "mood": Block("mood", "", 300)}
 
 
 def test_an_empty_object_changes_nothing() -> None:
-    found = read({}, BLOCKS, 3, 200)
+    found = parse_reply({}, BLOCKS, 3, 200)
 
     assert (found.blocks, found.facts, found.ignored, found.dropped) == ({}, (), (), 0)
 
 
 def test_a_block_that_stays_the_same_is_not_written() -> None:
-    assert read({"scene": " The inn. ", "mood": "Tense."}, BLOCKS, 3, 200).blocks == {"mood": "Tense."}
+    assert parse_reply({"scene": " The inn. ", "mood": "Tense."}, BLOCKS, 3, 200).blocks == {"mood": "Tense."}
 
 
 @pytest.mark.parametrize("value", ["", "  \n", "\u200b", None, 3, ["The inn."], {"text": "The inn."}])
 def test_a_blank_or_other_value_under_a_known_label_is_a_fault(value: Any) -> None:
-    assert fault_of({"scene": value}, BLOCKS).startswith("scene is ")
+    assert reply_fault({"scene": value}, BLOCKS).startswith("scene is ")
 
 
 def test_unknown_keys_are_ignored_and_told() -> None:
     value: dict[str, Any] = {"weather": 3, "scene": "The road."}
 
-    assert fault_of(value, BLOCKS) == ""
-    assert read(value, BLOCKS, 3, 200).ignored == ("weather",)
+    assert reply_fault(value, BLOCKS) == ""
+    assert parse_reply(value, BLOCKS, 3, 200).ignored == ("weather",)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_unknown_keys_are_ignored_and_told() -> None:
 def test_facts_that_cannot_be_used_cost_nothing_else(given: Any, kept: tuple[str, ...], dropped: int) -> None:
     value = {"scene": "The road.", "new_facts": given}
 
-    found = read(value, BLOCKS, 3, 200)
+    found = parse_reply(value, BLOCKS, 3, 200)
 
     assert (found.facts, found.dropped, found.blocks) == (kept, dropped, {"scene": "The road."})
 
@@ -56,13 +56,13 @@ def test_facts_that_cannot_be_used_cost_nothing_else(given: Any, kept: tuple[str
 def test_a_fact_ends_with_a_sentence_within_200_characters() -> None:
     long = "A" * 98 + ". " + "B" * 98 + ". C."
 
-    found = read({"new_facts": [long, "D" * 200, "E" * 201]}, BLOCKS, 3, 200)
+    found = parse_reply({"new_facts": [long, "D" * 200, "E" * 201]}, BLOCKS, 3, 200)
 
     assert [len(text) for text in found.facts] == [199, 200, 200]
 
 
 def test_the_form_bounds_every_block_and_leaves_the_facts_open() -> None:
-    schema = schema_of(BLOCKS.values(), 3, 200)
+    schema = reply_schema(BLOCKS.values(), 3, 200)
 
     assert schema["properties"]["scene"] == {"type": "string", "minLength": 1, "maxLength": 8000}
     assert "type" not in schema["properties"]["new_facts"]
