@@ -8,7 +8,6 @@ from talekeeper.api import Json, MessageView, NotFound, ParameterError, PluginCo
 
 from talekeeper_memory.blocks import PROFILE, Block, block_value, current_blocks, with_player
 from talekeeper_memory.cards import confirmed_line
-from talekeeper_memory.prompts import player_labels
 from talekeeper_memory.truncate import cut_at_sentence, is_blank, one_line
 from talekeeper_memory.visibility import every
 from talekeeper_memory.wording import authority_of
@@ -19,7 +18,7 @@ def get_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
     block = _block(ctx, str(arguments["label"]))
     text = block.text
     if block.label == PROFILE:
-        text = with_player(text, confirmed_line(ctx), player_labels())
+        text = with_player(text, confirmed_line(ctx))
     return {"label": block.label, "text": text}
 
 
@@ -30,8 +29,9 @@ def update_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
         raise ParameterError("text", "it is blank", cure="give the whole new text of the block")
     if len(text) > block.limit:
         raise ParameterError("text", f"it has {len(text):,} characters, the block takes {block.limit:,}")
+    turn = ctx.turn.number if ctx.turn else 0
     with ctx.data.batch() as batch:
-        batch.put("blocks", block.label, block_value(ctx, block.label, text, _turn(ctx)), covers=None)
+        batch.put("blocks", block.label, block_value(ctx, block.label, text, turn), covers=None)
     return {"label": block.label, "characters": len(text)}
 
 
@@ -40,7 +40,7 @@ def remember(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
     text = cut_at_sentence(one_line(str(arguments["text"])), ctx.settings["fact_characters"])
     if is_blank(text):
         raise ParameterError("text", "it is blank", cure="say what is to be remembered, in one sentence with names")
-    turn = _turn(ctx)
+    turn = ctx.turn.number if ctx.turn else 0
     with ctx.data.batch() as batch:
         authority = "stated" if _is_said(ctx, text) else authority_of(text)
         value = {"text": text, "turn": turn, "authority": authority}
@@ -99,10 +99,6 @@ def _is_said(ctx: PluginContext, text: str) -> bool:
         return False
     terms = set(ctx.search.terms(text))
     return len(terms & set(ctx.search.terms(message.text))) * 2 >= max(1, len(terms))
-
-
-def _turn(ctx: PluginContext) -> int:
-    return ctx.turn.number if ctx.turn else 0
 
 
 def _set_pinned(ctx: PluginContext, key: str, *, pinned: bool) -> Json:

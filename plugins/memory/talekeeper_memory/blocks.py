@@ -47,7 +47,7 @@ def blocks_segment(ctx: PluginContext, turn: TurnView) -> Recalled:
     settings = ctx.settings
     line = confirmed_line(ctx, turn.locale)
     shown = [
-        replace(block, text=with_player(block.text, line, player_labels())) if block.label == PROFILE else block
+        replace(block, text=with_player(block.text, line)) if block.label == PROFILE else block
         for block in current_blocks(ctx).known.values()
     ]
     fitting = in_prompt(shown, settings["blocks_in_prompt"], settings["block_characters"])
@@ -63,7 +63,7 @@ def current_blocks(ctx: PluginContext) -> Blocks:
     settings, about = ctx.settings, prompts_for(ctx.session.locale).blocks
     found = collect(every(ctx.data["blocks"]), about, settings["block_characters"], settings["blocks_most"])
     profile = found.known[PROFILE]
-    bare = replace(profile, text=without_player(profile.text, player_labels()))
+    bare = replace(profile, text=without_player(profile.text))
     return Blocks({**found.known, PROFILE: bare}, found.refused)
 
 
@@ -71,7 +71,7 @@ def block_value(ctx: PluginContext, label: str, text: str, turn: int) -> dict[st
     """The record of a block with a new text; its definition stays, and the profile gets the confirmed line."""
     before = ctx.data["blocks"].get(label)
     if label == PROFILE:
-        text = with_player(text, confirmed_line(ctx), player_labels())
+        text = with_player(text, confirmed_line(ctx))
     return {**(before.value if before else {}), "text": text, "turn": turn}
 
 
@@ -108,16 +108,16 @@ def in_prompt(blocks: Sequence[Block], most: int, each: int) -> list[Block]:
     return [replace(block, text=cut_at_sentence(block.text, part)) for block in filled]
 
 
-def with_player(text: str, line: str, labels: Sequence[str]) -> str:
+def with_player(text: str, line: str) -> str:
     """A profile's text under the confirmed line about the player, which replaces an older one."""
-    rest = without_player(text, labels)
+    rest = without_player(text)
     return "\n".join(part for part in (line, rest) if part)
 
 
-def without_player(text: str, labels: Sequence[str]) -> str:
+def without_player(text: str) -> str:
     """A profile's text without first lines that present themselves as the confirmed one."""
     lines = text.strip().split("\n")
-    while lines and lines[0].strip().startswith(tuple(labels)):
+    while lines and lines[0].strip().startswith(player_labels()):
         del lines[0]
     return "\n".join(lines).strip()
 

@@ -2,9 +2,9 @@
 
 Lorebooks have three shapes: SillyTavern's World Info (`entries` is a table, fields `key`, `keysecondary`, `comment`,
 `disable`), the book inside a character card V2 (`entries` is a list, fields `keys`, `secondary_keys`, `name`,
-`enabled`), and the same list wrapped as `{"spec": "lorebook_v3", "data": …}`. Converters mix the spellings of fields, so
-both are read everywhere. A character card V1 has its fields at the top, V2 and V3 under `data` with a `spec`. Greetings,
-example dialogue and prompts for other programs are not lore and stay out.
+`enabled`), and the same list wrapped as `{"spec": "lorebook_v3", "data": …}`. Converters mix the fields' spellings, so
+both are read everywhere. A character card V1 has its fields at the top, V2 and V3 under `data` with a `spec`.
+Greetings, example dialogue and prompts for other programs are not lore and stay out.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from talekeeper.api import ImportReport, PluginContext, Record, UserError
@@ -92,20 +93,18 @@ def _parsed(content: bytes) -> object:
         raise UserError(message) from None
 
 
+@dataclass(frozen=True, slots=True)
 class Names:
     """The names for `{{user}}` and `{{char}}` in one import; without a name the placeholder stays."""
 
-    def __init__(self, *, player: str = "", character: str = "") -> None:
-        self._player = player
-        self._character = character
+    player: str = ""
+    character: str = ""
 
     def fill(self, text: str) -> str:
         """The text with the names filled in."""
-        if self._character:
-            text = _CHARACTER.sub(lambda _match: self._character, text)
-        if self._player:
-            text = _PLAYER.sub(lambda _match: self._player, text)
-        return text
+        if self.character:
+            text = _CHARACTER.sub(lambda _match: self.character, text)
+        return _PLAYER.sub(lambda _match: self.player, text) if self.player else text
 
 
 def entries_of(data: object) -> Entries | None:
@@ -272,27 +271,24 @@ def _chunks(picture: bytes) -> Iterator[tuple[bytes, int, bytes]]:
     """(type, where it begins, data) up to the end chunk."""
     at = len(SIGNATURE)
     while True:
-        if at + 12 > len(picture):
-            raise _cut_off(at)
-        length, kind = struct.unpack_from(">I4s", picture, at)
-        if length > len(picture) - at - 12:
-            raise _cut_off(at)
+        left = len(picture) - at - 12
+        length, kind = struct.unpack_from(">I4s", picture, at) if left >= 0 else (0, b"")
+        if length > left:
+            raise _damaged(f"the picture is cut off: the chunk at byte {at:,} is not all there")
         yield kind, at, picture[at + 8 : at + 8 + length]
         if kind == b"IEND":
             return
         at += 12 + length
 
 
-def _cut_off(at: int) -> UserError:
-    message = f"the picture is cut off: the chunk at byte {at:,} is not all there"
+def _damaged(message: str) -> UserError:
     return UserError(message, cure="take another copy of it")
 
 
 def _check_sum(picture: bytes, start: int, kind: bytes, data: bytes) -> None:
     (given,) = struct.unpack_from(">I", picture, start + 8 + len(data))
     if zlib.crc32(kind + data) != given:
-        message = f"the picture is damaged: the checksum of the chunk at byte {start:,} is wrong"
-        raise UserError(message, cure="take another copy of it")
+        raise _damaged(f"the picture is damaged: the checksum of the chunk at byte {start:,} is wrong")
 
 
 def _chunk_text(kind: bytes, rest: bytes) -> bytes:
@@ -309,8 +305,7 @@ def _unpacked(data: bytes) -> bytes:
     try:
         text = zlib.decompressobj().decompress(data, _UNPACKED_LIMIT + 1)
     except zlib.error as error:
-        message = f"the card in the picture cannot be unpacked ({error})"
-        raise UserError(message, cure="take another copy of it") from None
+        raise _damaged(f"the card in the picture cannot be unpacked ({error})") from None
     if len(text) > _UNPACKED_LIMIT:
         message = f"the card in the picture is larger than {_UNPACKED_LIMIT // 1024 // 1024} MiB when it is unpacked"
         raise UserError(message, cure="is it a card?")
@@ -321,5 +316,4 @@ def _decoded(text: bytes, keyword: str) -> bytes:
     try:
         return base64.b64decode(b"".join(text.split()), validate=True)
     except binascii.Error as error:
-        message = f"the card in the picture, its text {keyword!r}, is not base64 ({error})"
-        raise UserError(message, cure="take another copy of it") from None
+        raise _damaged(f"the card in the picture, its text {keyword!r}, is not base64 ({error})") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -107,9 +107,10 @@ def cast_brief(ctx: PluginContext, messages: Sequence[MessageView]) -> list[str]
     ordered = [*named, *(card for card in characters if card not in named)]
     player = player_name(ctx)
     own = [card for card in ordered if player and player in card.names]
-    lines = [*_protagonist(ctx, own), *(card.line for card in ordered if card not in own)]
+    protagonist = (confirmed_line(ctx), one_line(" ".join(card.body for card in own)))
+    lines = [" — ".join(filter(None, protagonist)), *(card.line for card in ordered if card not in own)]
     length = ctx.settings["cast_characters"]
-    return [cut_at_sentence(line, length) for line in lines[: ctx.settings["cast_lines"]]]
+    return [cut_at_sentence(line, length) for line in list(filter(None, lines))[: ctx.settings["cast_lines"]]]
 
 
 def setting_brief(ctx: PluginContext, messages: Sequence[MessageView]) -> str:
@@ -119,13 +120,6 @@ def setting_brief(ctx: PluginContext, messages: Sequence[MessageView]) -> str:
     always = [card for card in found if card.constant]
     named = [card for card in found if not card.constant and name_in(text, card.names)]
     return first_tokens("\n".join(card.line for card in [*always, *named]), ctx.settings["setting_tokens"])
-
-
-def _protagonist(ctx: PluginContext, own: Sequence[Card]) -> Iterator[str]:
-    line = confirmed_line(ctx)
-    described = one_line(" ".join(card.body for card in own))
-    if line or described:
-        yield " — ".join(part for part in (line, described) if part)
 
 
 def player_name(ctx: PluginContext) -> str:

@@ -147,8 +147,4 @@ class _Chain:
         left, right = self._items[before], self._items[after]
         if one.start in {left.start, right.start}:
             return 0
-        return max(0, _place(right.start) - _place(left.end) - 1)
-
-
-def _place(place: int | None) -> int:
-    return 0 if place is None else place
+        return max(0, (right.start or 0) - (left.end or 0) - 1)

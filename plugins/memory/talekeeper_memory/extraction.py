@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, ModelError, NoModel, PluginContext, Skip
 
 from talekeeper_memory.blocks import RESERVED, Block, Blocks, block_value, current_blocks
 from talekeeper_memory.cards import enabled_cards, known_names
-from talekeeper_memory.prompts import (
-    BREAK,
-    Conversation,
-    Prompts,
-    data_text,
-    digest,
-    json_line,
-    prompts_for,
-    question,
-    story_lines,
-)
+from talekeeper_memory.prompts import BREAK, Prompts, data_text, digest, json_line, prompts_for, question, story_lines
 from talekeeper_memory.truncate import cut_at_sentence, is_blank, one_line
 from talekeeper_memory.wording import authority_of, differ
 
@@ -39,14 +28,6 @@ class Reply:
     facts: tuple[str, ...]
     ignored: tuple[str, ...] = ()
     dropped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class NewFact:
-    """A fact to write; `repeats` is the key of a recorded one in nearly the same words."""
-
-    text: str
-    repeats: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,40 +73,35 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
 
 def _ask(work: _Work) -> Reply:
     """Asks, and once more when the answer has a fault the schema cannot name."""
-    settings, known = work.ctx.settings, work.blocks.known
-    most, characters = settings["facts_a_turn"], settings["fact_characters"]
+    ctx, known = work.ctx, work.blocks.known
+    most, characters = ctx.settings["facts_a_turn"], ctx.settings["fact_characters"]
+    latest = ctx.data["facts"].list(order="newest", limit=_LATEST_FACTS)
+    asked = question(
+        _instruction(work, most, characters),
+        player=json_line(dict(ctx.session.player)),
+        current_blocks="\n".join(json_line({"block": block.label, "text": block.text}) for block in known.values()),
+        known_facts="\n".join(json_line({"fact": str(fact.value["text"])}) for fact in reversed(latest)),
+        turn=story_lines(work.messages),
+    )
     schema = reply_schema(known.values(), most, characters)
-    asked = _question(work)
-    given = work.ctx.models.complete("extract", asked, schema=schema)
+    given = ctx.models.complete("extract", asked, schema=schema)
     fault = reply_fault(given.value, known)
     if fault:
-        again: Conversation = [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
-        given = work.ctx.models.complete("extract", [*asked, *again], schema=schema)
+        asked += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
+        given = ctx.models.complete("extract", asked, schema=schema)
         fault = reply_fault(given.value, known)
     if fault:
         raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
     return parse_reply(given.value, known, most, characters)
 
 
-def _question(work: _Work) -> Conversation:
-    ctx, settings, known = work.ctx, work.ctx.settings, work.blocks.known.values()
-    latest = ctx.data["facts"].list(order="newest", limit=_LATEST_FACTS)
-    block_line = work.prompts.texts["block_line"]
-    instruction = work.prompts.fill(
-        "extract",
-        facts=settings["facts_a_turn"],
-        fact_characters=settings["fact_characters"],
-        blocks="\n".join(
-            block_line.format(label=block.label, limit=block.limit, about=data_text(block.about)) for block in known
-        ),
+def _instruction(work: _Work, most: int, characters: int) -> str:
+    line = work.prompts.texts["block_line"]
+    blocks = "\n".join(
+        line.format(label=block.label, limit=block.limit, about=data_text(block.about))
+        for block in work.blocks.known.values()
     )
-    return question(
-        instruction,
-        player=json_line(dict(ctx.session.player)),
-        current_blocks="\n".join(json_line({"block": block.label, "text": block.text}) for block in known),
-        known_facts="\n".join(json_line({"fact": str(fact.value["text"])}) for fact in reversed(latest)),
-        turn=story_lines(work.messages),
-    )
+    return work.prompts.fill("extract", facts=most, fact_characters=characters, blocks=blocks)
 
 
 def _fitted(work: _Work, label: str, text: str) -> str:
@@ -143,7 +119,7 @@ def _fitted(work: _Work, label: str, text: str) -> str:
     return shorter if 0 < len(shorter) <= limit else cut_at_sentence(text, limit)
 
 
-def _write(work: _Work, texts: Mapping[str, str], facts: list[NewFact]) -> None:
+def _write(work: _Work, texts: Mapping[str, str], facts: Mapping[str, str]) -> None:
     """Writes blocks and facts in one batch.
 
     A block is no record of its range: it says what holds after everything before, so an edit of the turn corrects it
@@ -156,9 +132,9 @@ def _write(work: _Work, texts: Mapping[str, str], facts: list[NewFact]) -> None:
     with ctx.data.batch() as batch:
         for label, text in texts.items():
             batch.put("blocks", label, block_value(ctx, label, text, turn), covers=None)
-        for number, fact in enumerate(facts):
-            value: dict[str, Json] = {"text": fact.text, "turn": turn, "authority": authority_of(fact.text)}
-            value |= {"source": source} | ({"repeats": fact.repeats} if fact.repeats else {})
+        for number, (fact, near) in enumerate(facts.items()):
+            value: dict[str, Json] = {"text": fact, "turn": turn, "authority": authority_of(fact), "source": source}
+            value |= {"repeats": near} if near else {}
             # The same turn with the same text gives its facts once, whatever the model says the second time.
             batch.add("facts", value, dedupe=f"extract {same} {number}")
 
@@ -192,7 +168,9 @@ def parse_reply(value: Mapping[str, Json], blocks: Mapping[str, Block], facts: i
     """An answer without fault, in parts: blocks whose text is new, and the first facts that are sentences."""
     known = {label: value[label].strip() for label in blocks if label in value}
     changed = {label: text for label, text in known.items() if text != blocks[label].text.strip()}
-    listed = _listed(value.get(RESERVED))
+    given = value.get(RESERVED, ())
+    # A single fact is a list of one.
+    listed = given if isinstance(given, (list, tuple)) else [] if given is None else [given]
     usable = [
         cut_at_sentence(one_line(item), characters) for item in listed if isinstance(item, str) and not is_blank(item)
     ]
@@ -201,25 +179,21 @@ def parse_reply(value: Mapping[str, Json], blocks: Mapping[str, Block], facts: i
     return Reply(changed, kept, ignored, len(listed) - len(kept))
 
 
-def _listed(given: object) -> list[object]:
-    """The facts as a list; a single one is a list of one."""
-    if given is None:
-        return []
-    return list(cast("Iterable[object]", given)) if isinstance(given, (list, tuple)) else [given]
+def _without_repeats(ctx: PluginContext, texts: Sequence[str], share: float, names: Collection[str]) -> dict[str, str]:
+    """Those of the texts that neither a recorded fact of this lineage nor an earlier one of them says.
 
-
-def _without_repeats(ctx: PluginContext, texts: Sequence[str], share: float, names: Collection[str]) -> list[NewFact]:
-    """Those of the texts that say something which no recorded fact of this lineage says, nor an earlier one of them."""
-    kept: list[NewFact] = []
+    Each has the key of a recorded fact in nearly the same words, or an empty string.
+    """
+    kept: dict[str, str] = {}
     for text in texts:
         ctx.check()
-        earlier = [fact.text for fact in kept]
+        earlier = list(kept)
         near = [earlier[one.index] for one in ctx.search.rank_texts(text, earlier) if one.share >= share]
         if not all(differ(text, other, names) for other in near):
             continue
         recorded = _near_facts(ctx, text, share)
         if all(differ(text, other, names) for _, other in recorded):
-            kept.append(NewFact(text, recorded[0][0] if recorded else ""))
+            kept[text] = recorded[0][0] if recorded else ""
     return kept
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from talekeeper.api import Authority, Considered, Line, PluginContext, Recalled, Record, ScoredRecord, TurnView
 
 from talekeeper_memory.cards import Card, enabled_cards, known_names, name_in, name_terms, player_name
-from talekeeper_memory.relevance import Question, Scored, Verdict, Weights, floor_of, gate_of, judge, mix_of, ranked
+from talekeeper_memory.relevance import Question, Scored, Verdict, Weights, floor_of, judge, ranked
 from talekeeper_memory.stopwords import load_stopwords
 from talekeeper_memory.truncate import first_tokens, last_tokens, one_line
 from talekeeper_memory.visibility import every, visible
@@ -63,12 +63,11 @@ def _judged_facts(ctx: PluginContext, text: str) -> Iterator[tuple[ScoredRecord,
     weights = Weights(ctx.search.terms(text), counted.terms, counted.records)
     stopwords = load_stopwords(ctx.search.terms)
     names = name_terms(enabled_cards(ctx), player_name(ctx), ctx.search.terms)
-    gate = gate_of(ctx.settings)
     # The verdict depends on the shared terms alone, and hundreds of facts share the same ones.
     verdicts: dict[tuple[str, ...], Verdict] = {}
     for one in sharing:
         if one.matched not in verdicts:
-            verdicts[one.matched] = judge(one, weights, names, stopwords, gate)
+            verdicts[one.matched] = judge(one, weights, names, stopwords, ctx.settings)
         yield one, verdicts[one.matched]
 
 
@@ -127,11 +126,11 @@ def memories(ctx: PluginContext, turn: TurnView) -> Recalled:
         return Recalled(())
     cards = enabled_cards(ctx)
     action, scene = _action(ctx, turn), _scene(ctx, turn, cards)
-    scored = ranked(_answered(ctx, action, held), _answered(ctx, scene, held), len(held), mix_of(ctx.settings))
+    scored = ranked(_answered(ctx, action, held), _answered(ctx, scene, held), len(held), ctx.settings)
     choice = _Choice(ctx.settings["memories_shown"])
     _take_pins(choice, held, {one.key: one for one in scored})
     by_meaning = any(one.semantic is not None for one in scored)
-    _take_best(choice, held, scored, _Repeats(ctx, cards, held, by_meaning=by_meaning))
+    _take_best(choice, held, scored, _Repeats(ctx, cards, held, by_meaning))
     lines = tuple(_memory_line(record) for record in choice.taken)
     terms = list(ctx.search.terms(f"{action}\n{scene}"))
     return Recalled(lines, tuple(choice.report), {"action": action, "scene": scene, "terms": terms})
@@ -192,44 +191,42 @@ def _take_best(choice: _Choice, held: Mapping[str, Record], scored: Sequence[Sco
             choice.taken.append(record)
 
 
+@dataclass(slots=True)
 class _Repeats:
     """Finds the taken memory that another repeats: the same in nearly all words or in meaning, different in nothing."""
 
-    def __init__(
-        self, ctx: PluginContext, cards: Sequence[Card], held: Mapping[str, Record], *, by_meaning: bool
-    ) -> None:
-        self._ctx = ctx
-        self._cards = cards
-        self._held = held
-        self._by_meaning = by_meaning
-        self._similar: dict[str, frozenset[str]] = {}
+    ctx: PluginContext
+    cards: Sequence[Card]
+    held: Mapping[str, Record]
+    by_meaning: bool
+    similar: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     def of(self, record: Record, taken: Sequence[Record]) -> str:
         """The key of the one repeated; empty when it is news."""
         text = str(record.value["text"])
         near = [other for other in self._near(record, taken) if _authority(other) == _authority(record)]
-        names = known_names(self._ctx, self._cards) if near else ()
+        names = known_names(self.ctx, self.cards) if near else ()
         return next((other.key for other in near if not differ(text, str(other.value["text"]), names)), "")
 
     def _near(self, record: Record, taken: Sequence[Record]) -> list[Record]:
         """The taken ones that are similar enough to compare with."""
-        share = self._ctx.settings["repeat_share"]
+        share = self.ctx.settings["repeat_share"]
         texts = [str(other.value["text"]) for other in taken]
-        found = self._ctx.search.rank_texts(str(record.value["text"]), texts)
+        found = self.ctx.search.rank_texts(str(record.value["text"]), texts)
         near = {one.index for one in found if one.share >= share}
-        if self._by_meaning:
-            near |= {at for at, other in enumerate(taken) if record.key in self._similar_to(other)}
+        if self.by_meaning:
+            near |= {at for at, other in enumerate(taken) if record.key in self._like(other)}
         return [taken[at] for at in sorted(near)]
 
-    def _similar_to(self, taken: Record) -> frozenset[str]:
+    def _like(self, taken: Record) -> frozenset[str]:
         """Memories whose likeness in meaning to a taken one is beyond what is usual here."""
-        if taken.key not in self._similar:
-            scored = self._ctx.search.score("bank", [(str(taken.value["text"]), 1.0)])
-            others = (one for one in scored if one.key != taken.key and one.key in self._held)
+        if taken.key not in self.similar:
+            scored = self.ctx.search.score("bank", [(str(taken.value["text"]), 1.0)])
+            others = (one for one in scored if one.key != taken.key and one.key in self.held)
             cosines = {one.key: one.semantic for one in others if one.semantic is not None}
             floor = floor_of(list(cosines.values()))
-            self._similar[taken.key] = frozenset(key for key, cosine in cosines.items() if cosine > floor)
-        return self._similar[taken.key]
+            self.similar[taken.key] = frozenset(key for key, cosine in cosines.items() if cosine > floor)
+        return self.similar[taken.key]
 
 
 def _considered_memory(record: Record, score: Scored | None, reason: str, repeats: str = "") -> Considered:

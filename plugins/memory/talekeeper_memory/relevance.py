@@ -48,25 +48,6 @@ class Weights:
         return self._weights[term]
 
 
-def weigh(terms: Sequence[str], scored: Sequence[ScoredRecord], total: int) -> Weights:
-    """Counts which records hold a term from a complete answer: every record that shares a term is in `scored`."""
-    held = Counter(term for one in scored for term in one.matched)
-    return Weights(terms, held, max(total, len(scored)))
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """The thresholds for facts, `share`, `coverage` and `rare` 0..1.
-
-    One shared term is enough when at most the part `rare` of at least `rare_of` facts holds it.
-    """
-
-    share: float
-    coverage: float
-    rare: float
-    rare_of: int
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Why a fact qualifies, `name` or `content`, or in `reason` why not; `coverage` of the message, 0..1."""
@@ -76,53 +57,42 @@ class Verdict:
     reason: str = ""
 
 
-def gate_of(settings: Mapping[str, Json]) -> Gate:
-    """The gate by the settings."""
-    return Gate(
-        share=settings["recall_share"],
-        coverage=settings["recall_coverage"],
-        rare=settings["recall_rare_share"],
-        rare_of=settings["recall_rare_facts"],
-    )
+def judge(
+    one: ScoredRecord, weights: Weights, names: Collection[str], stopwords: Stopwords, settings: Mapping[str, Json]
+) -> Verdict:
+    """Whether the message calls up this fact.
 
-
-def judge(one: ScoredRecord, weights: Weights, names: Collection[str], stopwords: Stopwords, gate: Gate) -> Verdict:
-    """Whether the message calls up this fact."""
+    `recall_share` and `recall_coverage`, 0..1, are the least it may have. One shared term is enough when at most the
+    part `recall_rare_share` of at least `recall_rare_facts` facts holds it.
+    """
     coverage = weights.coverage(one.matched)
     if any(term in names and term not in stopwords for term in one.matched):
         return Verdict("name", coverage)
-    return Verdict("content", coverage, _content_fault(one, coverage, weights, stopwords, gate))
+    return Verdict("content", coverage, _content_fault(one, coverage, weights, stopwords, settings))
 
 
-def _content_fault(one: ScoredRecord, coverage: float, weights: Weights, stopwords: Stopwords, gate: Gate) -> str:
+def _content_fault(
+    one: ScoredRecord, coverage: float, weights: Weights, stopwords: Stopwords, settings: Mapping[str, Json]
+) -> str:
     if not stopwords.others(one.matched):
         return f"shares only everyday words: {', '.join(one.matched)}"
-    if one.share < gate.share - _EXACT:
-        return f"share {one.share:.2f} is below {gate.share:g}"
-    if coverage < gate.coverage - _EXACT:
-        return f"coverage {coverage:.2f} is below {gate.coverage:g}"
+    for what, value in (("share", one.share), ("coverage", coverage)):
+        least = settings[f"recall_{what}"]
+        if value < least - _EXACT:
+            return f"{what} {value:.2f} is below {least:g}"
     if stopwords.count(one.matched) >= _ENOUGH_TERMS:
         return ""
-    return _rarity_fault(one.matched, weights, gate)
+    return _rarity_fault(one.matched, weights, settings["recall_rare_share"], settings["recall_rare_facts"])
 
 
-def _rarity_fault(matched: Collection[str], weights: Weights, gate: Gate) -> str:
+def _rarity_fault(matched: Collection[str], weights: Weights, most: float, enough: int) -> str:
     """Why a single shared term is not rare enough."""
     holding = min(weights.held.get(term, 0) for term in matched)
-    if weights.total < gate.rare_of:
-        return f"one shared term, and {weights.total} facts are too few ({gate.rare_of}) to call it rare"
-    if holding > gate.rare * weights.total:
-        return f"one shared term, and {holding} of {weights.total} facts hold it: more than {gate.rare:.0%}"
+    if weights.total < enough:
+        return f"one shared term, and {weights.total} facts are too few ({enough}) to call it rare"
+    if holding > most * weights.total:
+        return f"one shared term, and {holding} of {weights.total} facts hold it: more than {most:.0%}"
     return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Mix:
-    """How much each part of a memory's score weighs."""
-
-    action: float
-    scene: float
-    lexical: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +104,9 @@ class Question:
 
     def weights(self, total: int) -> Weights:
         """How rare its terms are among `total` records."""
-        return weigh(self.terms, [one for one in self.answered.values() if one.matched], total)
+        sharing = [one.matched for one in self.answered.values() if one.matched]
+        held = Counter(term for matched in sharing for term in matched)
+        return Weights(self.terms, held, max(total, len(sharing)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +119,7 @@ class Scored:
     final: float
 
 
-def mix_of(settings: Mapping[str, Json]) -> Mix:
-    """The weights of the parts by the settings."""
-    return Mix(settings["weight_action"], settings["weight_scene"], settings["weight_lexical"])
-
-
-def ranked(action: Question, scene: Question, total: int, mix: Mix) -> list[Scored]:
+def ranked(action: Question, scene: Question, total: int, settings: Mapping[str, Json]) -> list[Scored]:
     """Every memory with a score, best first, then by key.
 
     With an embedding model: 0.6 cos(action) + 0.4 cos(scene), plus 0.15 times the part of the action's rarity weight
@@ -160,16 +127,17 @@ def ranked(action: Question, scene: Question, total: int, mix: Mix) -> list[Scor
     memory that comes to nothing has no score: it shares no term, or only such as all memories share.
     """
     by_meaning = any(one.semantic is not None for part in (action, scene) for one in part.answered.values())
+    weight_action, weight_scene = settings["weight_action"], settings["weight_scene"]
     acting, around = action.weights(total), scene.weights(total)
     found: list[Scored] = []
     for key in {**action.answered, **scene.answered}:
         own, near = action.answered.get(key), scene.answered.get(key)
         of_action, of_scene = _covered(acting, own), _covered(around, near)
         if by_meaning:
-            semantic = mix.action * _meaning(own) + mix.scene * _meaning(near)
-            found.append(Scored(key, semantic, of_action, semantic + mix.lexical * of_action))
+            semantic = weight_action * _meaning(own) + weight_scene * _meaning(near)
+            found.append(Scored(key, semantic, of_action, semantic + settings["weight_lexical"] * of_action))
         else:
-            lexical = mix.action * of_action + mix.scene * of_scene
+            lexical = weight_action * of_action + weight_scene * of_scene
             found.append(Scored(key, None, lexical, lexical))
     return sorted((one for one in found if one.final > 0), key=lambda one: (-one.final, one.key))
 

@@ -79,7 +79,7 @@ def _names_differ(one: str, other: str, known: Collection[str]) -> bool:
         # The same names the other way round: who trusts whom.
         return first != second
     # "The ship sank" and "Ships sank" differ in no name: what one capitalises, the other writes small.
-    left, right = _small_words(one), _small_words(other)
+    left, right = _words(one, small=True), _words(other, small=True)
     return bool(set(first) - set(second) - right or set(second) - set(first) - left)
 
 
@@ -87,7 +87,7 @@ def _names(text: str, known: Collection[str]) -> list[str]:
     """Names in the order of their first appearance, small letters, each once."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     found = [(at, name.casefold()) for name in known if (at := _find(folded, name.casefold())) >= 0]
-    inside = {word for _, name in found for word in _plain_words(name)}
+    inside = {word for _, name in found for word in _words(name)}
     for match in _WORD.finditer(text):
         word = _bare(match[0])
         if match[0][0].isupper() and word not in _COMMON and word not in _NUMBER_WORDS and word not in inside:
@@ -113,12 +113,9 @@ def _numbers(text: str) -> Iterator[str]:
     yield from _HAN_NUMBER.findall(text)
 
 
-def _small_words(text: str) -> set[str]:
-    return {_bare(match[0]) for match in _WORD.finditer(text) if match[0][0].islower()}
-
-
-def _plain_words(text: str) -> set[str]:
-    return {_bare(match[0]) for match in _WORD.finditer(text)}
+def _words(text: str, *, small: bool = False) -> set[str]:
+    """The words, or those alone that are not capitalised."""
+    return {_bare(match[0]) for match in _WORD.finditer(text) if not small or match[0][0].islower()}
 
 
 def _bare(word: str) -> str:

@@ -9,7 +9,6 @@ from talekeeper.api import Record
 from talekeeper_memory.blocks import DEFAULTS, Block, collect, in_prompt, label_fault, with_player, without_player
 
 ABOUT: dict[str, str] = dict.fromkeys(DEFAULTS, "what holds")
-LABELS = ("Player:", "玩家：")
 
 
 def record(label: str, text: str = "", **more: object) -> Record:
@@ -76,8 +75,8 @@ def test_empty_blocks_take_no_room() -> None:
 def test_the_confirmed_line_stands_first_and_cannot_drift() -> None:
     drifted = "Player: name: Somebody else\n玩家： 别人\nTired, and without a horse."
 
-    assert with_player(drifted, "Player: name: Kira", LABELS) == "Player: name: Kira\nTired, and without a horse."
-    assert without_player(drifted, LABELS) == "Tired, and without a horse."
+    assert with_player(drifted, "Player: name: Kira") == "Player: name: Kira\nTired, and without a horse."
+    assert without_player(drifted) == "Tired, and without a horse."
 
 
 def test_a_profile_of_the_sessions_own_data_alone_says_where_it_is_from(make_story: Any) -> None:

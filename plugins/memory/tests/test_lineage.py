@@ -17,7 +17,7 @@ Make = Callable[..., Any]
 TAG = re.compile(r"\b[pn]x\d+\b")
 FRAMES = re.compile(r"<records .*?</records>", re.DOTALL)
 # A story is made for each example and closed with the test.
-MANY = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+MANY = settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 SMALL = {"memory_messages": 3, "memory_after": 4, "summary_messages": 4, "recall_skip_turns": 0}
 
 

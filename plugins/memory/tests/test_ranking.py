@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isclose
 
 from talekeeper.api import ScoredRecord
-from talekeeper_memory.relevance import Mix, Question, floor_of, ranked
+from talekeeper_memory.relevance import Question, floor_of, ranked
 
-MIX = Mix(action=0.6, scene=0.4, lexical=0.15)
+MIX = {"weight_action": 0.6, "weight_scene": 0.4, "weight_lexical": 0.15}
 NOTHING = Question((), {})
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import ScoredRecord
-from talekeeper_memory.relevance import Gate, Weights, judge, weigh
+from talekeeper_memory.relevance import Question, Weights, judge
 from talekeeper_memory.stopwords import Stopwords
 
-GATE = Gate(share=0.15, coverage=0.2, rare=0.02, rare_of=50)
+GATE = {"recall_share": 0.15, "recall_coverage": 0.2, "recall_rare_share": 0.02, "recall_rare_facts": 50}
 PLAIN = Stopwords({"turn", "left", "wait"})
 TWENTY = tuple(f"t{number}" for number in range(20))
 
@@ -132,9 +132,9 @@ def test_a_name_beside_an_everyday_word_is_left() -> None:
 
 
 def test_terms_are_weighed_by_how_many_records_hold_them() -> None:
-    answered = [scored(("key",), ("key", "well")), scored(("key", "well"), ("key", "well"))]
+    answered = {"a": scored(("key",), ("key", "well")), "b": scored(("key", "well"), ("key", "well"))}
 
-    of = weigh(("key", "well", "moon"), answered, 3)
+    of = Question(("key", "well", "moon"), answered).weights(3)
 
     assert of.held == {"key": 2, "well": 1}
     assert of.weight("moon") > of.weight("well") > of.weight("key") > 0
