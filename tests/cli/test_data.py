@@ -144,7 +144,7 @@ def test_a_long_list_says_how_to_go_on(told: Run) -> None:
         pytest.param((*ADD, "--body", ""), 1, "lorebook/entries/body", id="too short"),
         pytest.param((*ADD, "--bodi", "x"), 2, "Did you mean '--body'?", id="unknown property"),
         pytest.param((*ADD, "--weight", "heavy"), 2, "'heavy' is not a valid integer", id="wrong type"),
-        pytest.param((*ADD, "--value", "{"), 1, "--value: not JSON", id="bad JSON"),
+        pytest.param((*ADD, "--value", "{"), 1, "--value: it is not JSON", id="bad JSON"),
         pytest.param((*ADD, "--value", "[]"), 1, "--value: it is not a JSON object", id="no object"),
         pytest.param(("data", "add", "lorebook/entris", "--body", "x"), 1, "entries", id="namespace"),
         pytest.param(("data", "add", "lorbook/entries", "--body", "x"), 1, "there is no plugin 'lorbook'", id="plugin"),

@@ -16,11 +16,11 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.exchange import Options, Report, Source, restore_archive, write_archive
 from talekeeper.exchange.archive import TABLES, VERSION, Chain, added
-from talekeeper.exchange.lines import is_object
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.search import Index
 from talekeeper.story import Address, Draft, Scope, Story
+from talekeeper.text import is_table
 
 LORE = Namespace("lore", "entries", search=SearchTable(text=("body",)))
 RULES = Namespace("lore", "rules", scope="workspace", search=SearchTable(text=("body",)))
@@ -158,7 +158,7 @@ def places(line: dict[str, Any]) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for key, value in line.items():
         found.append((key,))
-        found += [(key, *rest) for rest in places(value)] if is_object(value) else []
+        found += [(key, *rest) for rest in places(value)] if is_table(value) else []
     return found
 
 

@@ -156,7 +156,7 @@ def test_a_second_run_takes_up_where_the_first_ended(
 def test_what_stands_before_a_bad_line_is_accepted(run_import: RunImport, story: Story, lines_of: LinesOf) -> None:
     report = run_import(lines_of(*rows(3)) + "{broken\n" + lines_of(*rows(5)))
 
-    assert str(report.error).startswith("chat.txt:4: not a JSON line")
+    assert str(report.error).startswith("chat.txt:4: the line is not JSON")
     assert (report.imported, len(turns(story))) == (3, 3)
 
 

@@ -162,7 +162,7 @@ def test_a_player_the_save_does_not_name_may_be_named(read: ReadAll, player: str
         pytest.param('{"prompt": "a"', "not JSON: .*; is the file complete", id="cut off"),
         pytest.param("{}", "this is no save of KoboldAI", id="other"),
         pytest.param(b'{"prompt": "\xff"}', r"chat.txt:1: not UTF-8 at byte 13", id="encoding"),
-        pytest.param("[" * 10_000, "nested deeper than 64", id="depth"),
+        pytest.param("[" * 10_000, "nested more than 64 levels", id="depth"),
         pytest.param(json.dumps(save("a") | {"prompt": None}), "`prompt` must be text", id="prompt"),
         pytest.param(json.dumps(save("a") | {"actions": 7}), "`actions` is neither a list nor", id="actions"),
         pytest.param(json.dumps(save("a") | {"actions": [7]}), "`actions/0` must be text", id="action"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.db.canonical import MAX_INTEGER, NotJson, dumps, loads, parse, stored
+    from talekeeper.db.canonical import MAX_INTEGER, dumps, loads, stored
     from talekeeper.db.connect import Synchronous
     from talekeeper.db.database import Database
     from talekeeper.db.examine import examine_file, readable
@@ -23,7 +23,6 @@ __all__ = [
     "Gate",
     "Lease",
     "Leases",
-    "NotJson",
     "Row",
     "Synchronous",
     "Tx",
@@ -33,7 +32,6 @@ __all__ = [
     "ensure_outside_write",
     "examine_file",
     "loads",
-    "parse",
     "publish_file",
     "readable",
     "stored",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from talekeeper.db import NotJson, parse
 from talekeeper.errors import ImportFileError, NotFound
 from talekeeper.exchange import Source, opened, read_text
+from talekeeper.text import NotJson, read_foreign_json
 
 Unit = Literal["message", "record"]
 _UNITS: dict[str, Unit] = {"message": "message", "record": "record"}
@@ -60,9 +60,9 @@ def read_set(folder: Path) -> QuestionSet:
 
 def _unit(path: Path) -> Unit:
     try:
-        about: Any = parse(read_text(str(path))) if path.exists() else {}
+        about: Any = read_foreign_json(read_text(str(path))) if path.exists() else {}
     except NotJson as fault:
-        raise ImportFileError(str(path), None, str(fault)) from fault
+        raise ImportFileError(str(path), None, f"the document {fault.with_place}") from fault
     unit = cast("dict[str, Any]", about).get("unit", "message") if isinstance(about, dict) else None
     if unit not in _UNITS:
         raise ImportFileError(str(path), None, f"`unit` is {unit!r}", cure="it is message or record")

@@ -14,8 +14,9 @@ from typing import Any
 
 from talekeeper.db import MAX_INTEGER, loads
 from talekeeper.errors import ParameterError
-from talekeeper.exchange.lines import is_object, is_text_list
+from talekeeper.exchange.lines import is_text_list
 from talekeeper.story import check_name
+from talekeeper.text import is_table
 
 MAX_PLACE = 2**31 - 1
 
@@ -90,7 +91,7 @@ def _document(wanted: str, fits: Callable[[Any], bool]) -> Kind:
 
 def _is_search_table(value: object) -> bool:
     """What `story.declared` writes: `text` is the list of properties, `tags` and the others name one or none."""
-    if not is_object(value) or value.keys() != {"text", "title", "speaker", "time", "tags", "when"}:
+    if not is_table(value) or value.keys() != {"text", "title", "speaker", "time", "tags", "when"}:
         return False
     texts = value.pop("text")
     return is_text_list(texts) and bool(texts) and all(isinstance(one, str | None) for one in value.values())
@@ -101,8 +102,8 @@ count = number(0)
 large = number(0, MAX_INTEGER)
 flag = number(0, 1)
 json_any = _document("JSON", lambda _: True)
-json_object = _document("a JSON object", is_object)
-json_object_or_null = _document("a JSON object or null", lambda value: value is None or is_object(value))
+json_object = _document("a JSON object", is_table)
+json_object_or_null = _document("a JSON object or null", lambda value: value is None or is_table(value))
 json_names = _document("a JSON list of texts", is_text_list)
 _search_table = _document("a search table", _is_search_table)
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from talekeeper.exchange.entry import Entry, Notes, role_of
-from talekeeper.exchange.lines import Source, is_list, is_object
+from talekeeper.exchange.lines import Source
 from talekeeper.story import Draft, Role
+from talekeeper.text import is_array, is_table
 
 _TAGS: dict[str, Role] = {"{{[INPUT]}}": "player", "{{[OUTPUT]}}": "narrator", "{{[SYSTEM]}}": "system"}
 _SETTINGS: dict[str, Role] = {"instruct_starttag": "player", "instruct_endtag": "narrator", "instruct_systag": "system"}
@@ -104,7 +105,7 @@ def _others(speech: _Speech, piece: _Piece, chosen: str) -> list[str]:
 
 def _speech(save: Mapping[str, Any]) -> _Speech:
     settings = save.get("savedsettings")
-    settings = settings if is_object(settings) else {}
+    settings = settings if is_table(settings) else {}
     mode = str(settings.get("opmode", ""))
     marks = {tag: _Voice(role) for tag, role in _TAGS.items()}
     names: dict[str, _Voice] = {}
@@ -131,16 +132,16 @@ def _names(settings: Mapping[str, Any], save: Mapping[str, Any]) -> dict[str, _V
 def _pieces(source: Source, save: Mapping[str, Any]) -> Iterator[_Piece]:
     yield _Piece(_checked(source, save["prompt"], "prompt"))
     actions = save["actions"]
-    if is_object(actions):
+    if is_table(actions):
         actions = actions.get("actions")
-        if not is_object(actions):
+        if not is_table(actions):
             source.fail(None, "`actions` has no `actions`", "is the file complete?")
         yield from _second_format(source, actions)
-    elif is_list(actions):
+    elif is_array(actions):
         metadata = save.get("actions_metadata")
         for number, text in enumerate(actions):
-            about = metadata.get(str(number)) if is_object(metadata) else None
-            others = about.get("Alternative Text") if is_object(about) else None
+            about = metadata.get(str(number)) if is_table(metadata) else None
+            others = about.get("Alternative Text") if is_table(about) else None
             yield _Piece(_checked(source, text, f"actions/{number}"), _versions(source, others, "Text"))
     else:
         source.fail(None, "`actions` is neither a list nor an object", "is the file complete?")
@@ -150,16 +151,16 @@ def _second_format(source: Source, actions: Mapping[str, Any]) -> Iterator[_Piec
     """KoboldAI's own pieces, numbered by their keys."""
     for number in sorted((key for key in actions if key.isdecimal()), key=int):
         action = actions[number]
-        if not is_object(action):
+        if not is_table(action):
             source.fail(None, f"`actions/{number}` is not an object", "is the file complete?")
         text = _checked(source, action.get("Selected Text"), f"actions/{number}/Selected Text")
         yield _Piece(text, _versions(source, action.get("Options"), "text"))
 
 
 def _versions(source: Source, found: object, key: str) -> tuple[str, ...]:
-    if not is_list(found):
+    if not is_array(found):
         return ()
-    texts = [_text(one.get(key)) for one in found if is_object(one)]
+    texts = [_text(one.get(key)) for one in found if is_table(one)]
     return tuple(source.check(text, key, _LINE) for text in texts if text.strip())
 
 

@@ -5,14 +5,12 @@ Everything that reads a file goes through here, so that every fault names its li
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, TypeGuard
 
-from talekeeper.db import NotJson, parse
 from talekeeper.errors import ImportFileError, ParameterError
-from talekeeper.text import check_text
+from talekeeper.text import NotJson, check_text, is_array, is_table, read_foreign_json
 
 # A chat's metadata line of a megabyte is ordinary; a line of 64 MiB is not a line of a conversation.
 LONGEST_LINE = 64 * 1024 * 1024
@@ -76,13 +74,10 @@ class Source:
     def json_object(self, line: Line) -> dict[str, Any]:
         """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
         try:
-            value = parse(line.text)
+            value = read_foreign_json(line.text)
         except NotJson as fault:
-            syntax = fault.__cause__
-            if isinstance(syntax, json.JSONDecodeError):
-                self.fail(line.number, *_json_fault(syntax, line.text))
-            self.fail(line.number, f"not a JSON line: {fault}")
-        if not is_object(value):
+            self.fail(line.number, *_json_fault(fault, line.text))
+        if not is_table(value):
             self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
         return value
 
@@ -93,36 +88,29 @@ class Source:
         if len(raw) > LONGEST_LINE:
             self.fail(None, "the document is longer than 64 MiB", "is this a conversation?")
         try:
-            value = parse(raw.decode("utf-8-sig"), long_integers=True)
+            value = read_foreign_json(raw.decode("utf-8-sig"), long_integers=True)
         except UnicodeDecodeError as fault:
             line = raw.count(b"\n", 0, fault.start) + 1
             self.fail(line, f"not UTF-8 at byte {fault.start + 1:,} of the file", "save the file as UTF-8")
         except NotJson as fault:
-            self.fail(None, str(fault), "is the file complete?")
-        if not is_object(value):
+            self.fail(None, f"the document {fault.with_place}", "is the file complete?")
+        if not is_table(value):
             self.fail(None, "the document is JSON but not an object")
         return value
 
 
-def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a value that came out of JSON is an object."""
-    return isinstance(value, dict)
-
-
-def is_list(value: object) -> TypeGuard[list[object]]:
-    """Whether a value that came out of JSON is a list."""
-    return isinstance(value, list)
-
-
 def is_text_list(value: object) -> TypeGuard[list[str]]:
     """Whether a value that came out of JSON is a list of nothing but texts."""
-    return is_list(value) and all(isinstance(each, str) for each in value)
+    return is_array(value) and all(isinstance(each, str) for each in value)
 
 
-def _json_fault(fault: json.JSONDecodeError, text: str) -> tuple[str, str]:
-    """Tells a line that was cut off from one that is wrong in its middle."""
+def _json_fault(fault: NotJson, text: str) -> tuple[str, str]:
+    """What is wrong, and the cure: a line that was cut off is told from one that is wrong in its middle."""
     if text.strip() in {"{", "["}:
         return "one JSON document over many lines, not JSON Lines", "is it lore? plugins bring importers for that"
-    if fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated string"):
+    syntax = fault.syntax
+    if syntax is None:
+        return f"the line {fault}", ""
+    if syntax.pos >= len(text.rstrip()) or syntax.msg.startswith("Unterminated string"):
         return "the JSON line is cut off", "is the file complete?"
-    return f"not a JSON line: {fault.msg} at column {fault.colno}", "each line is one {…}"
+    return f"the line {fault}, at column {syntax.colno}", "each line is one {…}"

@@ -18,8 +18,9 @@ from talekeeper.exchange.archive import (
     Table,
     added,
 )
-from talekeeper.exchange.lines import Line, Source, is_object
+from talekeeper.exchange.lines import Line, Source
 from talekeeper.story import check_workspace
+from talekeeper.text import is_table
 
 CURE = "nothing of the file was taken in; take another copy of it"
 _HEAD = {ARCHIVE_KEY, "version", "workspace", "written"}
@@ -105,7 +106,7 @@ def _rows(source: Source, lines: Iterator[tuple[Line, dict[str, Any]]], version:
 def _row(source: Source, line: Line, value: dict[str, Any], version: int) -> Row:
     table = TABLES.get(str(value.get("table")))
     values = value.get("row")
-    if table is None or not is_object(values) or value.keys() != {"table", "row"}:
+    if table is None or not is_table(values) or value.keys() != {"table", "row"}:
         source.fail(line.number, "the line is no row of a table that archives hold", CURE)
     if version < VERSION:
         values = {**added(table.name, values), **values}

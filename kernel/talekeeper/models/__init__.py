@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from talekeeper.models.client import Client
     from talekeeper.models.local import LocalServer, find_local_servers
     from talekeeper.models.local_encoder import MODEL, local_embed, local_version
-    from talekeeper.models.plain import fit, is_object, read_arguments
+    from talekeeper.models.plain import fit, read_arguments
     from talekeeper.models.secrets import EnvironmentKey, Redactor
     from talekeeper.models.settings_file import open_models
     from talekeeper.models.slots import (
@@ -81,7 +81,6 @@ __all__ = [
     "chat_body",
     "find_local_servers",
     "fit",
-    "is_object",
     "local_embed",
     "local_version",
     "open_models",

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from talekeeper.models.chat import Reply, ToolCall, Usage
-from talekeeper.models.plain import NotJson, fit, is_array, is_object, read_json
+from talekeeper.models.plain import fit, read_json
+from talekeeper.text import NotJson, is_array, is_table
 
 if TYPE_CHECKING:
     from talekeeper.models.http import Answer
@@ -76,7 +77,7 @@ def vectors_in(value: Any, count: int, width: int = 0) -> list[list[float]]:
         raise Unusable(f"the answer does not hold {count} vectors")
     found: dict[int, list[float]] = {}
     for place, entry in enumerate(data):
-        item: dict[str, Any] = entry if is_object(entry) else {}
+        item: dict[str, Any] = entry if is_table(entry) else {}
         index = item.get("index", place)
         if not isinstance(index, int) or not 0 <= index < count or index in found:
             raise Unusable("the vectors are not numbered one by one")
@@ -89,7 +90,7 @@ def vectors_in(value: Any, count: int, width: int = 0) -> list[list[float]]:
 
 def model_names(value: Any) -> list[str]:
     """The names in an answer of `/models`; raises `Unusable` when it is no list with at least one."""
-    names = [entry.get("id") if is_object(entry) else None for entry in _data(value)]
+    names = [entry.get("id") if is_table(entry) else None for entry in _data(value)]
     known = [name for name in names if isinstance(name, str) and name and name.isprintable()]
     if not known or len(known) != len(names):
         raise Unusable("the answer is no list of models")
@@ -151,18 +152,18 @@ def _payload(data: str) -> Any:
 
 
 def _fed(payload: Any, assembly: Assembly) -> str:
-    if not is_object(payload):
+    if not is_table(payload):
         raise Unusable("the answer is no JSON object")
     error = payload.get("error")
     if error:
-        code = error.get("code") if is_object(error) else None
+        code = error.get("code") if is_table(error) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500  # noqa: PLR2004 -- as HTTP numbers them
         raise ErrorPayload(status, json.dumps({"error": error}).encode())
     return assembly.feed(payload)
 
 
 def _data(value: Any) -> list[Any]:
-    return _list(value.get("data")) if is_object(value) else []
+    return _list(value.get("data")) if is_table(value) else []
 
 
 def _vector(value: Any) -> list[float]:
@@ -211,7 +212,7 @@ class Assembly:
         self._usage = _usage(payload.get("usage")) or self._usage
         choice = _first(payload.get("choices"))
         delta = choice.get("delta", choice.get("message"))
-        text = self._take(delta) if is_object(delta) else ""
+        text = self._take(delta) if is_table(delta) else ""
         finish = _text(choice.get("finish_reason"))
         if finish:
             self.begun = self.complete = True
@@ -236,7 +237,7 @@ class Assembly:
     def _take(self, delta: dict[str, Any]) -> str:
         raw = _content(delta.get("content"))
         thought = delta.get("reasoning_content") or delta.get("reasoning")
-        calls = [call for call in _list(delta.get("tool_calls")) if is_object(call)]
+        calls = [call for call in _list(delta.get("tool_calls")) if is_table(call)]
         self.begun = self.begun or bool(raw or thought or calls)
         self._grow(len(raw))
         for call in calls:
@@ -249,7 +250,7 @@ class Assembly:
 
     def _take_call(self, delta: dict[str, Any]) -> None:
         function = delta.get("function")
-        details = function if is_object(function) else {}
+        details = function if is_table(function) else {}
         call = self._call_of(delta, _text(delta.get("id")))
         name = _text(details.get("name"))
         if not call.name:
@@ -284,7 +285,7 @@ class Assembly:
 
 def _usage(value: object) -> Usage | None:
     """None unless both are counts of tokens; a store keeps what fits in 32 bits, and no answer takes as many."""
-    if not is_object(value):
+    if not is_table(value):
         return None
     prompt, completion = value.get("prompt_tokens"), value.get("completion_tokens")
     return Usage(prompt, completion) if _is_count(prompt) and _is_count(completion) else None
@@ -296,14 +297,14 @@ def _is_count(value: object) -> TypeGuard[int]:
 
 def _first(value: object) -> dict[str, Any]:
     first = value[0] if is_array(value) and value else None
-    return first if is_object(first) else {}
+    return first if is_table(first) else {}
 
 
 def _content(value: object) -> str:
     """Text, or a list of parts of which those with a text count."""
     if isinstance(value, str):
         return value
-    return "".join(_text(part.get("text")) for part in _list(value) if is_object(part))
+    return "".join(_text(part.get("text")) for part in _list(value) if is_table(part))
 
 
 def _list(value: object) -> list[Any]:

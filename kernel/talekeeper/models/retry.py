@@ -23,9 +23,9 @@ from talekeeper.errors import (
 )
 from talekeeper.models.chat import Cancel
 from talekeeper.models.network import Watch
-from talekeeper.models.plain import is_array, is_object
 from talekeeper.models.secrets import Redactor
 from talekeeper.models.slots import Slot
+from talekeeper.text import is_array, is_table
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ def message_of(body: bytes) -> str:
     if is_array(value) and value:
         value = value[0]
     for key in ("error", "message", "detail"):
-        if is_object(value) and key in value:
+        if is_table(value) and key in value:
             value = value[key]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from talekeeper.errors import InputError, ParameterError
-from talekeeper.models.plain import is_object
 from talekeeper.models.secrets import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.slots import (
     EMBEDDING,
@@ -27,6 +26,7 @@ from talekeeper.models.slots import (
     TimeLimits,
 )
 from talekeeper.models.urls import named_network, read_base_url
+from talekeeper.text import is_table
 
 if TYPE_CHECKING:
     from talekeeper.models.tables import SlotTable
@@ -71,7 +71,7 @@ def slots_of_file(home: Path, environ: Mapping[str, str] | None = None) -> dict[
 def slots_of(document: Mapping[str, Any], path: Path, environ: Mapping[str, str] | None = None) -> dict[str, Slot]:
     """The slots of a file that has been parsed; `path` is for messages and for key files beside it."""
     tables = document.get("models", {})
-    if not is_object(tables):
+    if not is_table(tables):
         raise ParameterError(f"{path}: models", "is no table", cure="write [models.narrator]")
     return _read(tables, path, environ) if tables else {}
 
@@ -80,8 +80,8 @@ def provided_of_file(home: Path) -> Provided | None:
     """The embedding provider that the file names in place of an endpoint; raises as `slots_of_file` does."""
     path = home / FILE_NAME
     tables = _document(path).get("models")
-    table = tables.get(EMBEDDING) if is_object(tables) else None
-    if not is_object(table) or "provider" not in table:
+    table = tables.get(EMBEDDING) if is_table(tables) else None
+    if not is_table(table) or "provider" not in table:
         return None
     from talekeeper.models.tables import read_provided, read_table  # noqa: PLC0415 -- as in _read
 

@@ -11,8 +11,9 @@ from typing import Any, Protocol, cast
 
 from talekeeper.errors import BadReply, ModelError, ParameterError
 from talekeeper.models.chat import Cancel, ChatMessage, ChatModel, Reply, Request, Usage
-from talekeeper.models.plain import NotJson, read_json_at
+from talekeeper.models.plain import read_json_at
 from talekeeper.models.reasoning import without_thoughts
+from talekeeper.text import NotJson
 
 _SHOWN = 2000
 _TRIED = 20  # objects of an answer that are held against the schema; a sane one has one or two

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         is_table,
         json_depth,
         json_fault,
+        read_foreign_json,
         read_json,
+        scan_json,
     )
     from talekeeper.text.terms import Terms
     from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, everyday_terms, query_terms
@@ -59,7 +61,9 @@ __all__ = [
     "query_terms",
     "quoted",
     "read_day",
+    "read_foreign_json",
     "read_json",
+    "scan_json",
     "script_of",
     "sentence_ends",
     "spelled",

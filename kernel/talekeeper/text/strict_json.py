@@ -1,10 +1,15 @@
-"""JSON of files that come with a plugin, read as strictly as the store writes: what passes here can be kept there."""
+"""Strict JSON: what passes `read_json` can be kept by the store on every engine.
+
+Files that come with a plugin, values typed on a command line and documents of the store are read by `read_json`, files
+that other programs wrote by `read_foreign_json`, answers of models by `scan_json`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, NoReturn, TypeGuard
 
 from talekeeper.text.wording import quoted
@@ -13,8 +18,9 @@ JSON_DEPTH_LIMIT = 64
 EXACT_INTEGER = 2**53 - 1
 """JSON readers that keep numbers as doubles carry whole numbers up to this one exactly (RFC 8259, section 6)."""
 
-_LONGEST_NUMBER = 20
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_LONGEST_INTEGER = 20  # digits of 64 bits: other programs number their messages so
+_UNSTORABLE = "[\0\ud800-\udfff]"
+_STRING_OR_BRACKET = r'"(?:[^"\\]|\\.)*"?|[\[\]{}]'
 _SYNTAX = (
     ("Expecting property name", "expected a key in double quotes"),
     ("Expecting value", "expected a value"),
@@ -29,11 +35,20 @@ _SYNTAX = (
 
 
 class NotJson(ValueError):
-    """Why bytes are refused, as a sentence goes on after the file's name; `place` is `:line:column` if there is one."""
+    """Why a text is refused, as a sentence goes on after its name: `is not JSON: …`, `has NaN, …`.
 
-    def __init__(self, reason: str, place: str = "") -> None:
+    `syntax` is the decoder's error where the text breaks JSON's grammar, and `place` is then `:line:column`.
+    """
+
+    def __init__(self, reason: str, syntax: json.JSONDecodeError | None = None) -> None:
         super().__init__(reason)
-        self.place = place
+        self.syntax = syntax
+        self.place = f":{syntax.lineno}:{syntax.colno}" if syntax else ""
+
+    @property
+    def with_place(self) -> str:
+        """The reason, with line and column where they are known."""
+        return f"{self}, at line {self.syntax.lineno}, column {self.syntax.colno}" if self.syntax else str(self)
 
 
 def is_table(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -46,30 +61,47 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def read_json(raw: bytes) -> Any:
-    """The value of a document. Raises NotJson, also for what is JSON and could not be stored.
+def read_json(source: bytes | str, *, depth_limit: int | None = None) -> Any:
+    """The value of a document. Raises NotJson, also for JSON that could not be stored.
 
     That is: a key given twice, NaN and numbers beyond those of doubles, whole numbers beyond ±(2^53 - 1), NUL and half
-    surrogate pairs. Nesting is for the caller to limit, with `json_depth`.
+    surrogate pairs. Without a `depth_limit` the caller limits nesting, with `json_depth`.
     """
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise NotJson("is not UTF-8") from None
-    if text.startswith("\ufeff"):
-        raise NotJson("begins with a byte order mark; save it as UTF-8 without one")
-    try:
-        value = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_constant, parse_int=_whole, parse_float=_finite
-        )
-    except json.JSONDecodeError as error:
-        said = next((words for start, words in _SYNTAX if error.msg.startswith(start)), "the JSON ends or goes wrong")
-        raise NotJson(f"is not JSON: {said}", f":{error.lineno}:{error.colno}") from None
-    except RecursionError:
-        raise NotJson("is nested too deeply") from None
-    if "\\u" in text:
+    text = _decoded(source) if isinstance(source, bytes) else source
+    value = _read(text, _exact, depth_limit)
+    if "\\u" in text or isinstance(source, str):
         _refuse_unstorable(value)
     return value
+
+
+def read_foreign_json(text: str, *, long_integers: bool = False) -> Any:
+    """The value of a document that may hold what the store does not take: 64-bit integers, NUL, half surrogate pairs.
+
+    Integers of more than 20 digits are refused, or with `long_integers` read as the text of their digits. NaN, a key
+    given twice and nesting deeper than 64 are refused as in `read_json`.
+    """
+    return _read(text, _integer_or_digits if long_integers else _integer, JSON_DEPTH_LIMIT)
+
+
+def scan_json(text: str, start: int) -> tuple[Any, int]:
+    """The value that begins at `start`, and where it ends; what stands behind it is not read.
+
+    Lenient as readers of model answers must be: of a key given twice the last counts. Raises NotJson, whose text does
+    not begin with a verb, for broken syntax, NaN, nesting deeper than 64, and integers too long for Python.
+    """
+    try:
+        value, end = json.JSONDecoder(parse_constant=_no_json).raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{error.msg} at character {error.pos + 1}", error) from None
+    except RecursionError:
+        raise NotJson("it is nested too deep") from None
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise NotJson(str(error).partition(";")[0]) from None
+    if json_depth(value) > JSON_DEPTH_LIMIT:
+        raise NotJson("it is nested too deep")
+    return value, end
 
 
 def json_depth(value: Any) -> int:
@@ -94,6 +126,45 @@ def json_fault(value: Any) -> str:
     return "a date or time; write it as text in quotes"
 
 
+def _decoded(raw: bytes) -> str:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise NotJson("is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise NotJson("begins with a byte order mark; save it as UTF-8 without one")
+    return text
+
+
+def _read(text: str, integer: Callable[[str], Any], depth_limit: int | None) -> Any:
+    if depth_limit is not None and _is_deeper(text, depth_limit):
+        raise NotJson(f"is nested more than {depth_limit} levels deep")
+    try:
+        return json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_constant, parse_int=integer, parse_float=_finite
+        )
+    except json.JSONDecodeError as error:
+        said = next((words for start, words in _SYNTAX if error.msg.startswith(start)), "the JSON ends or goes wrong")
+        raise NotJson(f"is not JSON: {said}", error) from None
+    except RecursionError:
+        raise NotJson("is nested too deeply") from None
+
+
+def _is_deeper(text: str, limit: int) -> bool:
+    """Counts brackets outside strings, before any parser recurses over them."""
+    if text.count("[") + text.count("{") <= limit:
+        return False
+    depth = 0
+    for found in re.finditer(_STRING_OR_BRACKET, text, re.DOTALL):
+        if found[0] in "[{":
+            depth += 1
+            if depth > limit:
+                return True
+        elif found[0] in "]}":
+            depth -= 1
+    return False
+
+
 def _inside(value: Any) -> list[Any]:
     return list(value.values()) if is_table(value) else value if is_array(value) else []
 
@@ -110,16 +181,30 @@ def _constant(name: str) -> NoReturn:
     raise NotJson(f"has {name}, which is not JSON")
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > _LONGEST_NUMBER or abs(int(digits)) > EXACT_INTEGER:
+def _no_json(name: str) -> NoReturn:
+    raise NotJson(f"{name} is no JSON")
+
+
+def _exact(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER or abs(int(digits)) > EXACT_INTEGER:
         raise NotJson(f"has a whole number beyond ±{EXACT_INTEGER:,}; write it as text")
     return int(digits)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER:
+        raise NotJson(f"has a whole number of {len(digits):,} digits")
+    return int(digits)
+
+
+def _integer_or_digits(digits: str) -> int | str:
+    return digits if len(digits) > _LONGEST_INTEGER else int(digits)
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if abs(value) == float("inf"):
-        raise NotJson(f"has the number {digits[:_LONGEST_NUMBER]}, which is larger than computers count")
+        raise NotJson(f"has the number {digits[:_LONGEST_INTEGER]}, which is larger than computers count")
     return value
 
 
@@ -128,7 +213,7 @@ def _refuse_unstorable(value: Any) -> None:
     while waiting:
         here = waiting.pop()
         texts = list(here) if is_table(here) else [here] if isinstance(here, str) else []
-        found = next(filter(None, map(_UNSTORABLE.search, texts)), None)
+        found = next(filter(None, (re.search(_UNSTORABLE, text) for text in texts)), None)
         if found:
             what = "a NUL character" if found[0] == "\0" else f"half a surrogate pair, \\u{ord(found[0]):04x}"
             raise NotJson(f"has {what} in a text")

@@ -11,9 +11,10 @@ from typing import Any, cast
 import click
 
 from talekeeper.cli.commands.completion import proposals
-from talekeeper.db import NotJson, loads, parse
+from talekeeper.db import loads
 from talekeeper.errors import ParameterError
 from talekeeper.exchange import read_text
+from talekeeper.text import NotJson, read_foreign_json
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PREFIX = "property_"
@@ -31,7 +32,7 @@ class JsonOrText(click.ParamType[Any]):
         """The value, parsed where it can be."""
         del param, ctx
         try:
-            return parse(value)
+            return read_foreign_json(value)
         except NotJson:
             return value
 

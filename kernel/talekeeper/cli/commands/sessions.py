@@ -27,8 +27,8 @@ from talekeeper.cli.terminal import ask_twice
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.exchange import STDIN, read_text
-from talekeeper.models import is_object
 from talekeeper.story import Address, Session, Story, check_line
+from talekeeper.text import is_table
 from talekeeper.turn import narration_settings
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _changed(session: Session, *, player: str | None = None, narrator: str | Non
     settings: dict[str, Any] = {**session.settings}
     if player is not None:
         given: object = settings.get("player")
-        known = {**(given if is_object(given) else {}), "name": check_line(player, "player")}
+        known = {**(given if is_table(given) else {}), "name": check_line(player, "player")}
         settings["player"] = {key: value for key, value in known.items() if value != ""}
     if narrator is not None:
         settings["narrator_name"] = check_line(narrator, "narrator")
