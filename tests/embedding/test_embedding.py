@@ -124,9 +124,9 @@ def test_a_process_killed_while_it_embeds_leaves_what_it_had_done(tmp_path: Path
     embedded: list[str] = []
     with Home.open(tmp_path / "home", tracing=False) as home:
         provide(home, embedded)
-        kept = home.semantics.standing().embedded
+        kept = home.semantics.status().embedded
         made = home.semantics.embed()
-        standing = home.semantics.standing()
+        standing = home.semantics.status()
         answer = ask(home, "passage 7")
         rest = home.semantics.embed()
     assert batches - 1 <= kept < 200

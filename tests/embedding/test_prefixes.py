@@ -143,7 +143,7 @@ def test_another_passage_prefix_makes_old_vectors_count_no_more(open_home: Open,
     open_home('passage_prefix = "passage: "').semantics.embed()
 
     home = open_home(NOMIC)
-    before, standing = ask(home, QUESTION), home.semantics.standing()
+    before, standing = ask(home, QUESTION), home.semantics.status()
     made = home.semantics.embed()
     after = ask(home, QUESTION)
 
@@ -176,7 +176,7 @@ def test_what_no_encoder_can_read_never_reaches_one(
     home, other = open_home('query_prefix = "a\\u0000sk: "'), open_home()
     given = provide(other, Provided("small"))
 
-    meant = [each.semantics.ask([text]) for each in (home, other)]
+    meant = [each.semantics.embed_question([text]) for each in (home, other)]
 
     assert [list(each.vectors) if each else [] for each in meant] == [[text], [text]]
     assert sent(server) == [[f"ask: {told}"]]

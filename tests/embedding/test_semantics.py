@@ -217,7 +217,7 @@ def test_vectors_of_another_version_count_no_more_and_are_made_anew(home: Home, 
     with Home.open(home.folder, tracing=False) as other:
         register(other, encoder, version="2")
         before = ask(other, "Which doctor?")
-        standing = other.semantics.standing()
+        standing = other.semantics.status()
         made = other.semantics.embed(STORY)
         after = ask(other, "Which doctor?")
 
@@ -235,7 +235,7 @@ def test_an_index_made_anew_keeps_the_vectors_of_its_passages(home: Home, encode
 
     home.story.index.rebuild()
 
-    assert home.semantics.standing().embedded == len(TEXTS)
+    assert home.semantics.status().embedded == len(TEXTS)
     assert home.semantics.embed() == 0
     assert ask(home, "Which doctor?", explain=True)["results"] == before["results"]
     assert encoder.asked == asked
@@ -328,7 +328,7 @@ def test_only_so_many_are_embedded_at_once(home: Home) -> None:
     tell(home, *TEXTS)
 
     assert home.semantics.embed(STORY, limit=2) == 2
-    assert home.semantics.standing().embedded == 2
+    assert home.semantics.status().embedded == 2
 
 
 def test_a_question_is_embedded_once(home: Home, encoder: Encoder) -> None:
@@ -343,7 +343,7 @@ def test_a_question_is_embedded_once(home: Home, encoder: Encoder) -> None:
 
 def test_nothing_is_embedded_while_a_write_is_open(home: Home) -> None:
     def write(tx: Tx) -> None:
-        home.semantics.ask(["Which doctor?"])
+        home.semantics.embed_question(["Which doctor?"])
 
     with pytest.raises(HeldAcrossCall):
         home.story.write(write, name="a write")

@@ -1,6 +1,7 @@
 """What embeds in a home: the provider its configuration names, or the endpoint of its `embedding` slot.
 
-Everything is looked up when it is first needed: a home without either pays nothing.
+Everything is looked up when it is first needed: a home without either pays nothing. Vectors are kept in the home's
+database, or in a plugin's store in its place.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
-from typing import Protocol, TypeVar
-
-import numpy as np
+from typing import Any, Protocol, TypeVar
 
 from talekeeper.clock import Clock
 from talekeeper.errors import BadReply, NoModel
@@ -26,10 +25,9 @@ Vector = Sequence[float]
 Encode = Callable[[Sequence[str], Cancel | None], Sequence[Vector]]
 
 _QUESTION = TimeLimits(connect=2.0, first=8.0, between=8.0, total=10.0)
-"""Seconds: a search that waits longer for what its question means answers by words."""
+"""Seconds: a search that waits longer for its question's vectors answers by words."""
 
-
-_TABLE = 2  # dimensions of an array: texts by numbers
+_AT_ONCE = 1_000  # keys in one call of a store
 
 
 class _Run(Protocol):
@@ -43,7 +41,7 @@ class Encoder:
     """`fingerprint` is that of the space its vectors lie in; `batch` the most texts at once.
 
     `passages` takes its time over many texts; `question` is quick or gives up. Both take texts as they are written,
-    and raise `ModelError` or `PluginError`.
+    and raise `ModelError` or `PluginError`. Vectors are kept in `store`, without one in the home's database.
     """
 
     name: str
@@ -51,16 +49,19 @@ class Encoder:
     batch: int
     passages: Encode
     question: Encode
-    outside: Outside | None = None
-    """Where vectors are kept, None in the home's database."""
+    store: PluginStore | None = None
 
 
 def open_encoder(models: Models, host: Host, providers: Providers, clock: Clock) -> Encoder | None:
     """None where nothing embeds. Raises `ModelError` or `PluginError` where it cannot be had."""
-    if models.provided is not None:
-        encoder = _prefixed(_provided(models.provided, host, providers), models.provided)
-        return _kept_outside(encoder, host, models.provided.store) if models.provided.store else encoder
-    slot = models.slot(EMBEDDING)
+    provided, slot = models.provided, models.slot(EMBEDDING)
+    if provided is not None:
+        encoder = _prefixed(_provided(provided, host, providers), provided)
+        if not provided.store:
+            return encoder
+        # Another store is another space: what one has the other has not.
+        fingerprint = f"{encoder.fingerprint}\n{provided.store}"
+        return replace(encoder, fingerprint=fingerprint, store=PluginStore(host, provided.store, fingerprint))
     return None if slot is None else _prefixed(_endpoint(models, slot, clock), slot)
 
 
@@ -78,12 +79,6 @@ def _prefixed(encoder: Encoder, settings: Slot | Provided) -> Encoder:
 def _behind(prefix: str, encode: Encode) -> Encode:
     # Not every text was checked to be storable, and a library in C ends at a NUL, or fails at half a surrogate pair.
     return lambda texts, cancel: encode([fit(prefix + text) for text in texts], cancel)
-
-
-def _kept_outside(encoder: Encoder, host: Host, store: str) -> Encoder:
-    # Another store is another space: what one has the other has not.
-    fingerprint = f"{encoder.fingerprint}\n{store}"
-    return replace(encoder, fingerprint=fingerprint, outside=Outside(host, store, fingerprint))
 
 
 def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
@@ -163,30 +158,41 @@ def _model(name: str, offered: Sequence[str], wanted: str) -> str:
 
 
 def _checked(name: str, texts: Sequence[str], vectors: Sequence[Vector]) -> Sequence[Vector]:
-    try:
-        table = np.asarray(vectors, np.float64)
-    except (TypeError, ValueError):
-        table = np.empty(0)
-    if not texts or (table.ndim == _TABLE and len(table) == len(texts) and table.size and np.isfinite(table).all()):
+    if not texts or (_are_finite(vectors, dimensions=2) and len(vectors) == len(texts) and len(vectors[0])):
         return vectors
     cure = "it has to give one for each, all of one length and of finite numbers"
     raise BadReply(f"{name} gave no vectors for {len(texts)} texts", cure=cure, slot=EMBEDDING)
+
+
+def _are_finite(numbers: Any, *, dimensions: int) -> bool:
+    import numpy as np  # noqa: PLC0415 - a home that embeds nothing does not need it
+
+    try:
+        array = np.asarray(numbers, np.float64)
+    except (TypeError, ValueError):
+        return False
+    return array.ndim == dimensions and bool(np.isfinite(array).all())
 
 
 def _fingerprint(*parts: str) -> str:
     return "\n".join((*parts, WAY))
 
 
-_AT_ONCE = 1_000
+class PluginStore:
+    """The vectors of one space in a plugin's store, under keys `space/part/passage`.
 
-
-class Outside:
-    """One store as it is used for one space; raises `PluginError` for whatever goes wrong in the plugin."""
+    The database still says which passages have one. A plugin cannot take part in its transactions: the vector of a
+    passage that is gone is no longer found at once, and leaves the store at the next sweep. Whatever goes wrong in the
+    plugin is a `PluginError`.
+    """
 
     def __init__(self, host: Host, path: str, fingerprint: str) -> None:
-        self._host = host
-        self._plugin, _, self._name = path.partition("/")
-        self._store = _store(host, self._plugin, self._name)
+        plugin, _, name = path.partition("/")
+        found = registered(host, plugin, name, operation="upsert", noun="vector store")
+        operations = {operation: found[operation] for operation in ("get", "upsert", "list", "remove", "prune")}
+        self._store = VectorStore(path, **operations)
+        self._guard = host.guard
+        self._call = Call(plugin, f"vector store {name}", host.guard.deadlines.tool)
         self._fingerprint = fingerprint
         self._prefix = blake2b(fingerprint.encode(), digest_size=8).hexdigest() + "/"
 
@@ -199,7 +205,7 @@ class Outside:
         found: dict[int, Vector] = {}
         for start in range(0, len(docs), _AT_ONCE):
             keys = {self._key(part, doc): doc for doc in docs[start : start + _AT_ONCE]}
-            given = self._run(partial(_given, self._store, list(keys)))
+            given = self._run(partial(self._get, list(keys)))
             found |= {keys[key]: vector for key, vector in given.items() if key in keys}
         return found
 
@@ -228,22 +234,12 @@ class Outside:
         part, _, doc = key.removeprefix(self._prefix).partition("/")
         return (int(part), int(doc)) if part.isdecimal() and doc.isdecimal() else None
 
-    def _run(self, call: Callable[[], T]) -> T:
-        guard = self._host.guard
-        return guard.call(Call(self._plugin, f"vector store {self._name}", guard.deadlines.tool), call)
-
-
-def _given(store: VectorStore, keys: Sequence[str]) -> dict[str, Vector]:
-    """Raises for what are no vectors, which the guard takes for the plugin's fault."""
-    found = dict(store.get(keys))
-    for vector in found.values():
-        numbers = np.asarray(vector, np.float64)
-        if numbers.ndim != 1 or not np.isfinite(numbers).all():
+    def _get(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Raises for what are no vectors, which the guard takes for the plugin's fault."""
+        found = dict(self._store.get(keys))
+        if not all(_are_finite(vector, dimensions=1) for vector in found.values()):
             raise ValueError("what it gave for a key is no vector of finite numbers")
-    return found
+        return found
 
-
-def _store(host: Host, plugin_id: str, name: str) -> VectorStore:
-    found = registered(host, plugin_id, name, operation="upsert", noun="vector store")
-    operations = {operation: found[operation] for operation in ("get", "upsert", "list", "remove", "prune")}
-    return VectorStore(f"{plugin_id}/{name}", **operations)
+    def _run(self, call: Callable[[], T]) -> T:
+        return self._guard.call(self._call, call)

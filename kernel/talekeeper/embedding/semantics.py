@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from talekeeper.db import ensure_outside_write
-from talekeeper.embedding.encoders import Encoder, Outside, Vector
+from talekeeper.embedding.encoders import Encoder, PluginStore, Vector
 from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
 from talekeeper.models import Cancel
 from talekeeper.story import Address, Scope, Story, Unembedded
@@ -36,7 +36,7 @@ class EmbeddedQuestion:
     fingerprint: str
     vectors: dict[str, Vector]
     fault: str = ""
-    outside: Outside | None = None
+    store: PluginStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +70,31 @@ class Semantics:
                 self._encoder, self._is_open = self._open(), True
             return self._encoder
 
-    def ask(self, texts: Sequence[str]) -> EmbeddedQuestion | None:
-        """What a question means; None where nothing embeds. Fails only in the answer's `fault`, within 10 s."""
+    def embed_question(self, texts: Sequence[str]) -> EmbeddedQuestion | None:
+        """The vectors of a question; None where nothing embeds. Fails only in the answer's `fault`, within 10 s."""
         ensure_outside_write("the embedding of a question")
         if self._failed is not None and time.monotonic() - self._failed[0] < _AGAIN:
             return EmbeddedQuestion("", {}, self._failed[1])
         try:
             encoder = self.encoder()
-            asked = None if encoder is None else self._asked(encoder, texts)
+            vectors = {} if encoder is None else self._vectors(encoder, texts)
         except _FAULTS as fault:
             self._failed = (time.monotonic(), fault.sentence())
             return EmbeddedQuestion("", {}, fault.sentence())
         self._failed = None
-        return asked
+        return None if encoder is None else EmbeddedQuestion(encoder.fingerprint, vectors, store=encoder.store)
 
-    def answered(self, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
-        """What `read` gives with what the texts mean; by words alone where a store of vectors fails in the middle."""
-        asked = self.ask(texts)
+    def with_question(self, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
+        """What `read` gives with the texts' vectors; by words alone where a store of vectors fails in the middle."""
+        embedded = self.embed_question(texts)
         try:
-            return read(asked)
+            return read(embedded)
         except PluginError as fault:
-            if asked is None or asked.outside is None:
+            if embedded is None or embedded.store is None:
                 raise
             return read(EmbeddedQuestion("", {}, fault.sentence()))
 
-    def standing(self) -> EmbeddingStatus:
+    def status(self) -> EmbeddingStatus:
         """Counts all passages of the home."""
         try:
             encoder = self.encoder()
@@ -103,10 +103,10 @@ class Semantics:
         name, fingerprint = ("", "") if encoder is None else (encoder.name, encoder.fingerprint)
         return EmbeddingStatus(name, *self._story.vectors.count(fingerprint))
 
-    def out_of_reach(self) -> str:
+    def unreachable(self) -> str:
         """Why no question can be embedded now, tried with a word; empty where one can, or where nothing embeds."""
-        asked = self.ask(["key"])
-        return "" if asked is None else asked.fault
+        embedded = self.embed_question(["key"])
+        return "" if embedded is None else embedded.fault
 
     def embed(
         self,
@@ -125,8 +125,8 @@ class Semantics:
         encoder = self.encoder()
         if encoder is None:
             return 0
-        if encoder.outside is not None:
-            self._sweep(encoder.outside)
+        if encoder.store is not None:
+            self._sweep(encoder.store)
         done = 0
         for scope in self._story.vectors.scopes(address):
             for waiting in self._waiting(scope, encoder.fingerprint):
@@ -154,28 +154,26 @@ class Semantics:
         return -1 if part is None else self._done.get((part, fingerprint), -1)
 
     def _embed(self, encoder: Encoder, waiting: Unembedded, docs: Sequence[int], cancel: Cancel | None) -> int:
-        told = [doc for doc in docs if waiting.texts[doc].strip()]
-        made: Sequence[Vector] = encoder.passages([waiting.texts[doc] for doc in told], cancel) if told else []
-        vectors: dict[int, Vector | None] = dict.fromkeys(docs, ()) | dict(zip(told, made, strict=True))
-        outside = encoder.outside
-        if outside is not None and told:
-            outside.write(waiting.part, dict(zip(told, made, strict=True)))
-            vectors |= dict.fromkeys(told)
-        kept = self._story.vectors.keep(waiting.part, encoder.fingerprint, vectors)
-        late = sorted(set(told) - set(kept))
-        if outside is not None and late:
-            outside.remove(waiting.part, late)
+        """Keeps a vector for each passage, an empty one for a blank passage."""
+        written = [doc for doc in docs if waiting.texts[doc].strip()]
+        vectors = encoder.passages([waiting.texts[doc] for doc in written], cancel) if written else []
+        embedded = dict(zip(written, vectors, strict=True))
+        store, kept_here = encoder.store, dict[int, Vector | None](embedded)
+        if store is not None and written:
+            store.write(waiting.part, embedded)
+            kept_here = dict.fromkeys(written)
+        kept = self._story.vectors.keep(waiting.part, encoder.fingerprint, dict.fromkeys(docs, ()) | kept_here)
+        late = sorted(set(written) - set(kept))
+        if store is not None and late:
+            store.remove(waiting.part, late)
         return len(docs)
 
-    def _sweep(self, outside: Outside) -> None:
-        """What passages left behind in a store outside goes, whenever some were removed since the last look."""
+    def _sweep(self, store: PluginStore) -> None:
+        """What passages left behind in a plugin's store goes, whenever some were removed since the last look."""
         removals = self._story.vectors.removals()
         if removals != self._swept:
-            outside.sweep(self._story)
+            store.sweep(self._story)
             self._swept = removals
-
-    def _asked(self, encoder: Encoder, texts: Sequence[str]) -> EmbeddedQuestion:
-        return EmbeddedQuestion(encoder.fingerprint, self._vectors(encoder, texts), outside=encoder.outside)
 
     def _vectors(self, encoder: Encoder, texts: Sequence[str]) -> dict[str, Vector]:
         with self._lock:

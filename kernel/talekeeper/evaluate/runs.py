@@ -181,7 +181,7 @@ def rank(home: Home, question_set: QuestionSet, question: Question) -> list[str]
     """
     address = Address(workspace_of(question_set), question.session)
     source = SearchSource() if question_set.unit == "message" else SearchSource(RECORDS.plugin, RECORDS.name)
-    meant = home.semantics.ask([question.text])
+    meant = home.semantics.embed_question([question.text])
     if meant is not None and meant.fault:
         raise NoModel(meant.fault)
     keys = home.story.read(lambda tx: list(_keys(home, tx, address, question.text, source, meant)))

@@ -95,7 +95,7 @@ def search_memory(
 
 def read_embedded(services: Services, texts: Sequence[str], read: Callable[[EmbeddedQuestion | None], T]) -> T:
     """Calls `read` with the texts' vectors, or with None where nothing embeds."""
-    return read(None) if services.semantics is None else services.semantics.answered(texts, read)
+    return read(None) if services.semantics is None else services.semantics.with_question(texts, read)
 
 
 def query_meaning(services: Services, tx: Tx, embedded: EmbeddedQuestion | None) -> Meaning | None:
@@ -103,7 +103,7 @@ def query_meaning(services: Services, tx: Tx, embedded: EmbeddedQuestion | None)
     space = services.index.space(tx, embedded.fingerprint) if embedded is not None and embedded.vectors else None
     if space is None or embedded is None:
         return None
-    return Meaning(space, embedded.vectors, None if embedded.outside is None else embedded.outside.read)
+    return Meaning(space, embedded.vectors, None if embedded.store is None else embedded.store.read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,9 @@ def status(options: Common, /) -> int:
     What embeds is asked for the vector of one word. Exits with 1 when it cannot be had.
     """
     with options.open() as home:
-        standing = home.semantics.standing()
+        standing = home.semantics.status()
         if standing.encoder:
-            standing = replace(standing, fault=home.semantics.out_of_reach())
+            standing = replace(standing, fault=home.semantics.unreachable())
         cure = "" if standing.encoder or standing.fault else _cure(home)
     if options.as_json:
         output.emit(asdict(standing))
@@ -64,10 +64,10 @@ def rebuild(options: Common, /) -> None:
     with options.open() as home:
         if home.semantics.encoder() is None:
             raise NoModel(_NOTHING, cure=_cure(home))
-        before = home.semantics.standing()
+        before = home.semantics.status()
         with output.progress("passages", before.passages - before.embedded) as reach:
             made = home.semantics.embed(progress=reach)
-        standing = home.semantics.standing()
+        standing = home.semantics.status()
     if options.as_json:
         output.emit({"made": made, **asdict(standing)})
         return
