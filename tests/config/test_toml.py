@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.config.toml import DEPTH_LIMIT, FILE_LIMIT, parse, read_toml
+from talekeeper.config.toml import FILE_LIMIT, TOML_DEPTH, parse, read_toml
 from talekeeper.errors import InputError
 
 SIZE_LIMIT = 64 * 1024
@@ -52,8 +52,8 @@ def _nested(levels: int) -> list[bytes]:
 
 @pytest.mark.parametrize("shape", range(5), ids=["arrays", "inline-tables", "dotted-key", "header", "header-and-key"])
 def test_nesting_is_refused_past_the_limit_however_it_is_written(shape: int) -> None:
-    assert kinds(_nested(DEPTH_LIMIT - 1)[shape]) == []
-    assert kinds(_nested(DEPTH_LIMIT + 1)[shape]) == ["too-deep"]
+    assert kinds(_nested(TOML_DEPTH - 1)[shape]) == []
+    assert kinds(_nested(TOML_DEPTH + 1)[shape]) == ["too-deep"]
     assert kinds(_nested(5000)[shape]) == ["too-deep"]
 
 

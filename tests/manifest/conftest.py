@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from talekeeper.manifest.check import Checked, check_file
+from talekeeper.manifest.loader import Checked, check_file
 
 HERE = Path(__file__).parent
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import SearchTable, check_manifest, read_manifest
-from talekeeper.manifest.check import Checked, examine
-from talekeeper.manifest.diagnostic import Code, Finding
+from talekeeper.manifest.codes import Code
+from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.loader import Checked, examine
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.points import POINTS, Scene
-from talekeeper.manifest.points.jobs import cron_fault
+from talekeeper.manifest.rules.contributions import POINTS, cron_fault
+from talekeeper.manifest.rules.point import RuleContext
 
 Check = Callable[..., Checked]
 Found = Callable[..., list[str]]
@@ -142,10 +143,10 @@ def test_a_fault_of_a_newer_level_is_still_a_fault(found: Found, head: str) -> N
 
 
 def test_a_rule_of_a_later_level_spares_earlier_manifests(folder: Path, head: str, data: str) -> None:
-    later = Code("TK299", "error", "a title", "A rule.", "A cure.", since=2)
+    later = Code("TK299", since=2)
 
-    def rule(scene: Scene) -> list[Finding]:
-        return [Finding(later, scene.entries[0].path, "too old-fashioned")]
+    def rule(context: RuleContext) -> Iterator[Finding]:
+        yield Finding(later, context.entries[0].path, "too old-fashioned")
 
     points = {**POINTS, "data": POINTS["data"]._replace(rules=(*POINTS["data"].rules, rule))}
     texts = [head + data, head.replace("api = 1", "api = 2") + data]

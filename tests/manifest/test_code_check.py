@@ -14,7 +14,7 @@ import pytest
 from talekeeper.cli.commands import validate_code
 from talekeeper.cli.commands.run_plugin import look
 from talekeeper.cli.commands.validate_code import with_code
-from talekeeper.manifest.targets import report
+from talekeeper.manifest.targets import check_target
 
 MANIFEST = """\
 [plugin]
@@ -65,7 +65,7 @@ def told(dice: Path) -> Told:
 
     def described(code: str) -> list[str]:
         (dice / "code.py").write_text(code, encoding="utf-8")
-        return [f"{it.line} {it.code} {it.message}" for it in with_code(report(str(dice))).diagnostics]
+        return [f"{it.line} {it.code} {it.message}" for it in with_code(check_target(str(dice))).diagnostics]
 
     return described
 
@@ -210,7 +210,7 @@ def test_a_manifest_of_another_name_is_the_one_that_counts(dice: Path, told: Tol
     told(CODE)
     (dice / "plugin.toml").rename(dice / "other.toml")
 
-    result = with_code(report(str(dice / "other.toml")))
+    result = with_code(check_target(str(dice / "other.toml")))
 
     assert result.diagnostics == []
 
@@ -265,7 +265,7 @@ def test_the_code_of_a_wheel_is_run_from_the_wheel(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice\nVersion: 0.1.0\n", encoding="utf-8")
     (info / "entry_points.txt").write_text("[talekeeper.plugins]\ndice = dice\n", encoding="utf-8")
 
-    result = with_code(report(str(wheel_of(build))))
+    result = with_code(check_target(str(wheel_of(build))))
 
     assert [it.code for it in result.diagnostics] == ["TK505"]
 
@@ -283,7 +283,7 @@ def test_a_damaged_file_that_only_the_code_needs_is_a_finding(
     wheel = wheel_of(build)
     wheel.write_bytes(wheel.read_bytes().replace(b"'original'", b"'changed!'"))
 
-    result = with_code(report(str(wheel)))
+    result = with_code(check_target(str(wheel)))
 
     assert [(it.code, it.message) for it in result.diagnostics] == [
         ("TK406", 'the wheel is refused: "dice/code.py" is damaged or encrypted')

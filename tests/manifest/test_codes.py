@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 import talekeeper
+import tomli
 from talekeeper import __version__
 from talekeeper.cli.commands.validate_code import with_code
-from talekeeper.manifest import codes
-from talekeeper.manifest.diagnostic import Code
-from talekeeper.manifest.present import as_text
-from talekeeper.manifest.targets import report
+from talekeeper.manifest import codes, limits
+from talekeeper.manifest.codes import Code
+from talekeeper.manifest.report import as_text
+from talekeeper.manifest.targets import check_target
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"
@@ -25,7 +26,7 @@ DOC = HERE.parent.parent / "docs" / "reference" / "diagnostics.md"
 def test_the_fixture_breaks_its_rule_alone_and_says_so_as_promised(code: str, bad: Callable[[str], Path]) -> None:
     target = bad(code)
 
-    result = report(str(target))
+    result = check_target(str(target))
     result = with_code(result) if code.startswith("TK5") else result
 
     told = "\n".join(as_text([result])).replace(f"Talekeeper {__version__}", "Talekeeper 0.1.0") + "\n"
@@ -54,18 +55,24 @@ def test_every_complaint_of_authors_names_codes_that_exist() -> None:
 
 def test_every_code_is_used_by_the_kernel() -> None:
     kernel = Path(talekeeper.__file__).parent
-    source = "\n".join(it.read_text(encoding="utf-8") for it in kernel.rglob("*.py") if it.parent.name != "codes")
-    families = (codes.file, codes.identity, codes.contributions, codes.across, codes.packaging, codes.code, codes.style)
+    source = "\n".join(it.read_text(encoding="utf-8") for it in kernel.rglob("*.py") if it.name != "codes.py")
 
-    names = {it: name for family in families for name, it in vars(family).items() if isinstance(it, Code)}
+    names = {it: name for name, it in vars(codes).items() if isinstance(it, Code)}
 
     assert [name for name in names.values() if not re.search(rf"\b{name}\b", source)] == []
 
 
-def test_codes_of_a_family_count_upwards() -> None:
-    numbers = list(codes.BY_ID)
+def test_codes_count_upwards_and_each_has_its_texts() -> None:
+    texts = tomli.loads(Path(codes.__file__).with_name("codes.toml").read_text(encoding="utf-8"))
 
-    assert numbers == sorted(numbers)
+    assert list(codes.BY_ID) == sorted(codes.BY_ID) == list(texts)
+
+
+def test_the_texts_take_their_numbers_from_the_limits() -> None:
+    shown = "\n".join(it.rule + it.cure for it in codes.BY_ID.values())
+
+    assert set(re.findall(r"\$\w+", shown)) == {"$defs", "$ref"}
+    assert f"{limits.KEY_LENGTH} characters" in codes.SETTING_KEY.rule
 
 
 @pytest.mark.parametrize("code", codes.BY_ID.values(), ids=lambda it: it.id)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from talekeeper.manifest.check import check_file
+from talekeeper.manifest.loader import check_file
 
 GOOD = Path(__file__).parent / "good"
 MARK = "▸"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from talekeeper.errors import ManifestError, TalekeeperError
 from talekeeper.manifest import codes
-from talekeeper.manifest.targets import report
+from talekeeper.manifest.targets import check_target
 from talekeeper.plugins import State, discover, survey_plugins
 from talekeeper.testing import Host
 
@@ -38,7 +38,7 @@ def as_plugin(tmp_path: Path) -> Callable[[str], Path]:
 def test_a_host_takes_what_has_no_error_and_nothing_else(code: str, as_plugin: Callable[[str], Path]) -> None:
     folder = as_plugin(code)
 
-    errors = [it.code for it in report(str(folder)).diagnostics if it.severity == "error"]
+    errors = [it.code for it in check_target(str(folder)).diagnostics if it.severity == "error"]
     (plugin,) = survey_plugins(discover(home=None, paths=[folder], entries=tuple))
 
     assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)
@@ -88,6 +88,6 @@ def test_both_know_a_plugin_by_the_same_names(
         (project / "pyproject.toml").write_text(text.format(package=package), encoding="utf-8")
 
     for given in (project, root):
-        errors = [it.code for it in report(str(given)).diagnostics if it.severity == "error"]
+        errors = [it.code for it in check_target(str(given)).diagnostics if it.severity == "error"]
         (plugin,) = survey_plugins(discover(home=None, paths=[given], entries=tuple))
         assert (plugin.state is State.VALID) == (not errors), (given, errors, plugin.reason)

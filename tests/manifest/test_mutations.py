@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import check_manifest, read_manifest
-from talekeeper.manifest.check import examine
+from talekeeper.manifest.loader import examine
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.points import POINTS
-from talekeeper.manifest.present import as_document, as_github, as_text
-from talekeeper.manifest.targets import report
+from talekeeper.manifest.report import as_document, as_github, as_text
+from talekeeper.manifest.rules.contributions import POINTS
+from talekeeper.manifest.targets import check_target
 from talekeeper.plugins import State, discover, survey_plugins
 
 GOOD = sorted(Path(__file__).parent.glob("good/*"))
@@ -191,7 +191,7 @@ def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tup
     folder = copies / damage[0].name
     (folder / "plugin.toml").write_bytes(damage[1])
 
-    result = report(str(folder))
+    result = check_target(str(folder))
     (plugin,) = survey_plugins(discover(home=None, paths=[folder], entries=lambda: ()))
 
     errors = {it.code for it in result.diagnostics if it.severity == "error"}

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.config.keys import nearest
-from talekeeper.manifest.name_faults import name_fault
-from talekeeper.manifest.names import PLUGIN_ID, TOOL
+from talekeeper.manifest.names import PLUGIN_ID, TOOL, name_fault
 from talekeeper.text.wording import quoted, visible
 
 Found = Callable[..., list[str]]

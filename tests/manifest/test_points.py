@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
-import pytest
 import tomli
 from jsonschema import Draft202012Validator
 from pydantic import Field
-from talekeeper.manifest import points
-from talekeeper.manifest.check import examine
-from talekeeper.manifest.codes.contributions import SAME_NAME
+from talekeeper.manifest.codes import SAME_NAME
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.model.entry import Entry
+from talekeeper.manifest.loader import examine
+from talekeeper.manifest.model.entries import SHAPES, Entry, Line, LocalName
 from talekeeper.manifest.model.publish import generated_schema
-from talekeeper.manifest.model.texts import Line, LocalName
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.points import POINTS, Point, Scene
+from talekeeper.manifest.rules.contributions import POINTS
+from talekeeper.manifest.rules.point import Point, RuleContext
 from talekeeper.plugins import loader
 
 ROOT = Path(__file__).parent.parent.parent
@@ -35,9 +31,9 @@ class Greeting(Entry):
     text: Annotated[Line, Field(description="What is said.")]
 
 
-def _said_once(scene: Scene) -> Iterator[Finding]:
+def _said_once(context: RuleContext) -> Iterator[Finding]:
     seen: set[str | None] = set()
-    for entry in scene.entries:
+    for entry in context.entries:
         if entry.text("text") in seen:
             yield Finding(SAME_NAME, entry.at("text"), "this greeting is there already")
         seen.add(entry.text("text"))
@@ -51,11 +47,8 @@ def test_the_kernel_registers_the_eight() -> None:
     assert list(POINTS) == ["data", "tools", "prompt", "jobs", "settings", "commands", "importers", "providers"]
 
 
-def test_each_point_has_a_small_module_of_its_own() -> None:
-    folder = Path(points.__file__).parent
-
-    for name in POINTS:
-        assert len((folder / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= 150
+def test_each_point_has_a_shape() -> None:
+    assert list(SHAPES) == list(POINTS)
 
 
 def test_the_code_a_host_asks_for_is_the_code_the_points_tell_of() -> None:
@@ -95,19 +88,16 @@ def test_a_ninth_point_is_in_the_schema(head: str) -> None:
     assert not without.is_valid(document)
 
 
-def test_the_ninth_of_the_documentation_is_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ninth_of_the_documentation_is_this_one() -> None:
     page = (ROOT / "docs" / "why" / "contribution-points.md").read_text(encoding="utf-8")
-    shape, told = (ModuleType(f"talekeeper.manifest.{it}.greetings") for it in ("model", "points"))
-    monkeypatch.setitem(sys.modules, shape.__name__, shape)
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    told: dict[str, Any] = {"__name__": "greetings"}
 
-    for module, block in zip((shape, told), re.findall(r"```python\n(.*?)```", page, re.DOTALL), strict=True):
-        # The annotations of the page are not postponed as those of this module are.
-        code = compile(block, "contribution-points.md", "exec", dont_inherit=True)
-        exec(code, module.__dict__)  # noqa: S102 - the page is ours
+    # The annotations of the page are not postponed as those of this module are.
+    exec(compile(block, "contribution-points.md", "exec", dont_inherit=True), told)  # noqa: S102 - the page is ours
 
-    point = told.POINT
+    point = told["GREETINGS"]
     assert isinstance(point, Point)
-    assert point.shape() == shape.SHAPE
     assert json.dumps(generated_schema({**POINTS, point.name: point})["$defs"]["Greeting"]["properties"]["text"])
     assert point.name == NINTH.name
 

@@ -17,8 +17,8 @@ from jsonschema import Draft202012Validator, validators
 from pydantic import ValidationError
 from talekeeper.manifest.model.publish import generated_schema
 from talekeeper.manifest.model.whole import model
-from talekeeper.manifest.plain import filled, plainly_holds
-from talekeeper.manifest.points import POINTS
+from talekeeper.manifest.rules.contributions import POINTS
+from talekeeper.manifest.shape import filled, fits_schema
 from talekeeper.text import is_table
 
 ROOT = Path(__file__).parent.parent.parent
@@ -166,10 +166,10 @@ MANIFESTS = sorted({*PLUGINS, *BROKEN})
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda it: str(it.relative_to(ROOT)))
-def test_of_a_manifest_that_plainly_holds_schema_and_model_make_the_same(path: Path) -> None:
+def test_of_a_manifest_that_fits_the_schema_schema_and_model_make_the_same(path: Path) -> None:
     document = tomli.loads(path.read_text(encoding="utf-8"))
 
-    plainly = plainly_holds(document)
+    plainly = fits_schema(document)
 
     assert plainly or "bad" in path.parts
     assert not plainly or model_takes(document)
@@ -177,8 +177,8 @@ def test_of_a_manifest_that_plainly_holds_schema_and_model_make_the_same(path: P
 
 
 @given(_of(PUBLISHED))
-def test_both_make_the_same_of_any_manifest_that_plainly_holds(document: Any) -> None:
-    plainly = is_table(document) and plainly_holds(document)
+def test_both_make_the_same_of_any_manifest_that_fits_the_schema(document: Any) -> None:
+    plainly = is_table(document) and fits_schema(document)
 
     assert not plainly or model_takes(document)
     assert not plainly or len(set(_as_made_by_both(document))) == 1
@@ -202,5 +202,5 @@ def test_both_say_the_same_of_any_single_table(data: st.DataObject, table: str) 
     taken = model_takes(document)
 
     assert taken == schema_takes(document)
-    assert taken or not plainly_holds(document)
+    assert taken or not fits_schema(document)
     assert not taken or len(set(_as_made_by_both(document))) == 1

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from talekeeper.json_schema import endless, resolve
-from talekeeper.manifest.check import examine
+from talekeeper.json_schema.structure import properties, types
+from talekeeper.manifest.loader import examine
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.record_schema import properties, types
 
 Found = Callable[..., list[str]]
 SCHEMA_USE = '[contributes.data.entries]\nschema = "it.json"\nsearch = { text = "body" }\n'

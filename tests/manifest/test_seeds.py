@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.seeds import SeedRow, seed_rows, survey
+from talekeeper.manifest.rules.seeds import SeedRow, seed_rows, survey
 
 Found = Callable[..., list[str]]
 SCHEMA: dict[str, Any] = {

@@ -9,9 +9,9 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
-from talekeeper.manifest import announced
-from talekeeper.manifest.project import GROUP
-from talekeeper.manifest.targets import report
+from talekeeper.manifest import entry_points
+from talekeeper.manifest.package import GROUP
+from talekeeper.manifest.targets import check_target
 
 SCHEMA = '{"type": "object", "required": ["body"], "properties": {"body": {"type": "string"}}}'
 
@@ -46,7 +46,7 @@ def project(
 
 
 def told(target: Path | str) -> list[str]:
-    return [f"{it.code} {Path(it.file).name}" for it in report(str(target)).diagnostics]
+    return [f"{it.code} {Path(it.file).name}" for it in check_target(str(target)).diagnostics]
 
 
 def test_a_plugin_folder_carries_its_id(write: Write, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_all_plugins_of_a_folder_are_checked_beside_each_other(write: Write, tmp
     write(plugins / "node_modules" / "lore")
     (plugins / "moon" / "plugin.toml").write_text("a = ", encoding="utf-8")
 
-    result = report(str(plugins))
+    result = check_target(str(plugins))
 
     assert [Path(it.file).parent.name for it in result.examined] == ["lore", "moon", "sun"]
     assert told(plugins) == ["TK005 plugin.toml"]
@@ -157,7 +157,7 @@ def test_one_id_in_two_places_names_both(write: Write, tmp_path: Path) -> None:
     for place in ("here", "there"):
         write(tmp_path / "plugins" / place / "lore")
 
-    (diagnostic,) = report(str(tmp_path / "plugins")).diagnostics
+    (diagnostic,) = check_target(str(tmp_path / "plugins")).diagnostics
 
     assert diagnostic.code == "TK109"
     assert diagnostic.file == str(tmp_path / "plugins" / "there" / "lore" / "plugin.toml")
@@ -190,7 +190,7 @@ def test_an_installed_distribution_is_found_by_its_name_in_any_spelling(
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
 
     for name in ("lore-plugin", "lore_plugin", "Lore.Plugin"):
-        (examined,) = report(name).examined
+        (examined,) = check_target(name).examined
         assert examined.checked.id == "lore"
 
 
@@ -216,7 +216,7 @@ def test_entry_point_package_and_manifest_are_of_one_mind(
     installed(tmp_path / "site", entries, version)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
 
-    assert [it.code for it in report("lore-plugin").diagnostics] == codes
+    assert [it.code for it in check_target("lore-plugin").diagnostics] == codes
     assert not (root / "ran").exists()
 
 
@@ -228,7 +228,7 @@ def test_a_wheel_is_checked_without_being_unpacked(
 
     wheel = wheel_of(tmp_path / "build")
 
-    (examined,) = report(str(wheel)).examined
+    (examined,) = check_target(str(wheel)).examined
     assert examined.file == f"{wheel}/lore_plugin/plugin.toml"
     assert examined.checked.diagnostics == []
     assert sorted(it.name for it in tmp_path.iterdir()) == ["build", wheel.name]
@@ -267,7 +267,7 @@ def test_a_damaged_member_is_told(write: Write, tmp_path: Path, wheel_of: Callab
     ],
 )
 def test_each_malformed_line_of_the_entry_points_is_told(text: str, faults: list[int]) -> None:
-    found = announced.parse(text)
+    found = entry_points.parse(text)
 
     assert [int(it.split(":")[1]) for it in found.faults] == faults
     assert found.entries == (() if "lore_plugin" not in text else (EntryPoint("lore", "lore_plugin", GROUP),))
@@ -281,10 +281,10 @@ def test_one_malformed_file_hides_no_other_plugin(tmp_path: Path, monkeypatch: p
         (info / "entry_points.txt").write_bytes(text or b"[talekeeper.plugins]\nlore = lore\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
-    found = {entry.name for entry in announced.installed()}
+    found = {entry.name for entry in entry_points.installed()}
 
     assert {"half", "lore", "memory"} <= found
-    assert [it.message for it in report("latin").diagnostics] == ["entry_points.txt is not UTF-8"]
+    assert [it.message for it in check_target("latin").diagnostics] == ["entry_points.txt is not UTF-8"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_one_malformed_file_hides_no_other_plugin(tmp_path: Path, monkeypatch: p
     ],
 )
 def test_a_target_is_refused_for_what_it_is(target: str, says: str) -> None:
-    (diagnostic,) = report(target).diagnostics
+    (diagnostic,) = check_target(target).diagnostics
 
     assert says in diagnostic.message
     assert diagnostic.file == target
@@ -307,13 +307,13 @@ def test_a_target_is_refused_for_what_it_is(target: str, says: str) -> None:
 
 @pytest.mark.parametrize("target", ["no-such-thing", "", "a/b/c", "x" * 5000, "a\0b"])
 def test_a_target_that_is_nothing_is_unreadable(target: str) -> None:
-    result = report(target)
+    result = check_target(target)
 
     assert result.unreadable
     assert [it.code for it in result.diagnostics] == ["TK001"]
 
 
 def test_the_bundled_plugin_holds() -> None:
-    result = report("talekeeper")
+    result = check_target("talekeeper")
 
     assert json.dumps([it.as_json() for it in result.diagnostics]) == "[]"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from talekeeper.manifest.check import Checked
-from talekeeper.manifest.company import in_company
-from talekeeper.manifest.outcome import Examined
+from talekeeper.manifest.loader import Checked
+from talekeeper.manifest.report import Examined
+from talekeeper.manifest.targets import beside_each_other
 
 Found = Callable[..., list[str]]
 TOOL = '\n[[contributes.tools]]\nname = "{}"\ndescription = "Rolls dice of so many sides."\n'
@@ -46,7 +46,7 @@ def test_two_plugins_with_two_spellings_of_a_tool_are_warned_of(
         for name, tool in manifests.items()
     ]
 
-    told = [str(it) for it in in_company(examined)[1].checked.diagnostics if it.code == "TK230"]
+    told = [str(it) for it in beside_each_other(examined)[1].checked.diagnostics if it.code == "TK230"]
 
     assert told == [
         'games:9:8: TK230 the tool "Roll_Dice" is declared by dice too; when both are active, one is blocked'

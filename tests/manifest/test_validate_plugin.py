@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from talekeeper.cli.commands.validate_plugin import command
-from talekeeper.manifest.present import excerpt
-from talekeeper.manifest.published import published_text
+from talekeeper.manifest.report import excerpt
+from talekeeper.manifest.shape import published_text
 
 ROOT = Path(__file__).parent.parent.parent
 GOOD = Path(__file__).parent / "good"
@@ -285,7 +285,7 @@ def test_an_interrupted_run_is_no_run_with_findings(here: Path) -> None:
     program = """
 import talekeeper.manifest.targets as targets, talekeeper.cli.commands.validate_plugin as program
 def interrupted(*_, **__): raise KeyboardInterrupt
-targets.report = interrupted
+targets.check_target = interrupted
 program.main()
 """
 
@@ -349,7 +349,7 @@ RARE = {"logging", "tempfile", "zipfile", "importlib.metadata"}
 def test_a_good_manifest_and_its_seeds_are_checked_without_pydantic(folder: str) -> None:
     loaded = _loaded([str(ROOT / folder)], whole=True)
 
-    assert "talekeeper.manifest.declare" in loaded
+    assert "talekeeper.manifest.loader" in loaded
     assert loaded & (PYDANTIC | RARE) == set()
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from talekeeper.manifest.targets import report
-from talekeeper.manifest.wheel import Wheel, WheelRefused
+from talekeeper.manifest.distributions import Wheel, WheelRefused
+from talekeeper.manifest.targets import check_target
 
 
 def _archive(path: Path, members: dict[str, bytes], mode: int = 0) -> Path:
@@ -47,7 +47,7 @@ def test_a_wheel_that_cannot_be_trusted_is_refused(
 ) -> None:
     wheel = _archive(tmp_path / "lore-1-py3-none-any.whl", members, mode)
 
-    (diagnostic,) = report(str(wheel)).diagnostics
+    (diagnostic,) = check_target(str(wheel)).diagnostics
 
     assert diagnostic.code == "TK406"
     assert says in diagnostic.message
@@ -60,7 +60,7 @@ def test_a_wheel_with_a_name_twice_is_refused(tmp_path: Path) -> None:
         for content in ("a", "b"):
             archive.writestr("lore-1.dist-info/METADATA", content)
 
-    assert [it.code for it in report(str(wheel)).diagnostics] == ["TK406"]
+    assert [it.code for it in check_target(str(wheel)).diagnostics] == ["TK406"]
 
 
 def test_a_bomb_is_refused_by_what_it_says_of_itself(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     wheel = tmp_path / "lore-1-py3-none-any.whl"
     wheel.write_bytes(content)
 
-    assert [it.code for it in report(str(wheel)).diagnostics] == ["TK406"]
+    assert [it.code for it in check_target(str(wheel)).diagnostics] == ["TK406"]
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -97,7 +97,7 @@ def test_no_damage_to_a_wheel_makes_the_checker_raise(tmp_path: Path, damage: li
         raw[at % len(raw)] = byte
     wheel.write_bytes(raw)
 
-    found = report(str(wheel))
+    found = check_target(str(wheel))
 
     assert found.diagnostics
     assert all("\\x" not in it.message and "b'" not in it.message for it in found.diagnostics)

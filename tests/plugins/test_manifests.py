@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import ManifestError
-from talekeeper.manifest import read_manifest, seeds
+from talekeeper.manifest import read_manifest
+from talekeeper.manifest.rules import seeds
 from talekeeper.plugins import Host, State
 from talekeeper.plugins.manifest_cache import LARGE, Manifests
 from talekeeper.story import Story

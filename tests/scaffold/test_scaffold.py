@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from talekeeper.cli import app
 from talekeeper.errors import InputError, ParameterError
-from talekeeper.manifest import PLUGIN_ID, published_text, report
+from talekeeper.manifest import PLUGIN_ID, check_target, published_text
 from talekeeper.scaffold import check_id, package_name, write_project
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -49,7 +49,7 @@ def _tree(folder: Path) -> dict[str, str]:
 def test_nothing_can_be_said_against_a_new_project(tmp_path: Path, data_only: bool) -> None:
     files = write_project("tavern-tales", tmp_path / "tavern-tales", data_only=data_only)
 
-    checked = report(str(tmp_path / "tavern-tales"))
+    checked = check_target(str(tmp_path / "tavern-tales"))
 
     assert checked.diagnostics == []
     assert sorted(_tree(tmp_path / "tavern-tales")) == sorted(file.as_posix() for file in files)
@@ -75,7 +75,7 @@ def test_its_wheel_validates_and_holds_the_package(tmp_path: Path, python: Comma
 
     (wheel,) = (tmp_path / "tavern-tales" / "dist").glob("*.whl")
     assert run.returncode == 0, run.stdout + run.stderr
-    assert report(str(wheel)).diagnostics == []
+    assert check_target(str(wheel)).diagnostics == []
     assert wheel.name == "talekeeper_tavern_tales-0.1.0-py3-none-any.whl"
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == {file.as_posix() for file in files if file.parts[0] == "talekeeper_tavern_tales"}
@@ -107,7 +107,7 @@ def test_every_name_that_is_taken_makes_a_sound_project(tmp_path: Path, data_onl
 
     write_project(name, tmp_path / name, data_only=data_only)
 
-    assert report(str(tmp_path / name)).diagnostics == []
+    assert check_target(str(tmp_path / name)).diagnostics == []
     assert (
         tomli.loads((tmp_path / name / "pyproject.toml").read_text("utf-8"))["project"]["name"] == f"talekeeper-{name}"
     )

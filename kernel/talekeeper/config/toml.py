@@ -15,7 +15,7 @@ from talekeeper.config.positions import KeyPath, Places, Span
 from talekeeper.errors import InputError
 from talekeeper.text import is_array, is_table, json_depth, json_fault
 
-DEPTH_LIMIT = 16
+TOML_DEPTH = 16
 FILE_LIMIT = 1024 * 1024
 """Bytes of a file that people write by hand."""
 
@@ -24,7 +24,7 @@ _KEY_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _NESTING = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|'
     r"'''.*?'{3,5}|"
-    rf"(?P<chain>{_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART}){{{DEPTH_LIMIT},}})|"
+    rf"(?P<chain>{_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART}){{{TOML_DEPTH},}})|"
     r'"(?:[^"\\\n]|\\.)*"|'
     r"'[^'\n]*'|"
     r"\#[^\n]*|"
@@ -135,13 +135,13 @@ def _refuse_depth(text: str) -> Document | None:
             levels += 1
         elif match["close"]:
             levels = max(0, levels - 1)
-        if levels > DEPTH_LIMIT or match["chain"]:
+        if levels > TOML_DEPTH or match["chain"]:
             return _refused(_too_deep(_at(text, match.start())), text)
     return None
 
 
 def _too_deep(span: Span) -> Fault:
-    return Fault("too-deep", f"nested more than {DEPTH_LIMIT} levels deep from here on", span=span)
+    return Fault("too-deep", f"nested more than {TOML_DEPTH} levels deep from here on", span=span)
 
 
 def _parse_text(text: str, free: KeyPath) -> Document:
@@ -161,8 +161,8 @@ def _parse_text(text: str, free: KeyPath) -> Document:
         return _refused(Fault("not-json", "a number has thousands of digits", span=place), text)
     places = Places(text)
     # Tables that only the dots of headers and keys open; to be as deep as a path, the data has to be nested so.
-    deepest = max(places.keys, key=len, default=()) if json_depth(data) > DEPTH_LIMIT else ()
-    if len(deepest) > DEPTH_LIMIT:
+    deepest = max(places.keys, key=len, default=()) if json_depth(data) > TOML_DEPTH else ()
+    if len(deepest) > TOML_DEPTH:
         return _refused(_too_deep(places.span(deepest, "key")), text)
     return Document(data, places, tuple(_not_json(data, (), free)), text)
 

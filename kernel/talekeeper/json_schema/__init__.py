@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.json_schema.structure import endless, references, resolve, subschemas
+    from talekeeper.json_schema.structure import (
+        endless,
+        item_types,
+        properties,
+        references,
+        required,
+        resolve,
+        subschemas,
+        types,
+    )
     from talekeeper.json_schema.validate import DIALECT, InvalidSchema, Validator, fits, invalid_schema, schema_fault
 else:
     __getattr__ = lazy_face(__name__)
@@ -20,8 +29,12 @@ __all__ = [
     "endless",
     "fits",
     "invalid_schema",
+    "item_types",
+    "properties",
     "references",
+    "required",
     "resolve",
     "schema_fault",
     "subschemas",
+    "types",
 ]

@@ -9,29 +9,33 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.manifest.announced import installed
-    from talekeeper.manifest.check import FILE_NAME, check_manifest, read_manifest
-    from talekeeper.manifest.codes import BY_ID
-    from talekeeper.manifest.codes import code as code_rules
-    from talekeeper.manifest.codes.contributions import KERNEL_TOOL
-    from talekeeper.manifest.codes.packaging import BAD_WHEEL
+    from talekeeper.manifest.codes import (
+        BAD_WHEEL,
+        BY_ID,
+        HOOK_FAILED,
+        IMPORT_FAILED,
+        KERNEL_TOOL,
+        NO_HOOK,
+        NOT_DECLARED,
+        NOT_REGISTERED,
+        NOT_RELOADABLE,
+        Code,
+    )
     from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
-    from talekeeper.manifest.diagnostic import Code, Diagnostic, Finding, located
-    from talekeeper.manifest.importable import folder_of
-    from talekeeper.manifest.level import LEVEL
-    from talekeeper.manifest.model.publish import generated_schema, generated_text
-    from talekeeper.manifest.name_faults import name_fault
-    from talekeeper.manifest.names import PLUGIN_ID, tool_key
-    from talekeeper.manifest.outcome import Examined, Report
-    from talekeeper.manifest.package import Folder, matches
-    from talekeeper.manifest.points import POINTS
-    from talekeeper.manifest.present import as_document, as_github, as_text, unpainted
-    from talekeeper.manifest.project import GROUP, lone_package, project_at
-    from talekeeper.manifest.published import PUBLISHED_SCHEMA, published_text
-    from talekeeper.manifest.reference import reference_text
-    from talekeeper.manifest.seeds import seed_rows
-    from talekeeper.manifest.targets import report
-    from talekeeper.manifest.wheel import Wheel, WheelRefused
+    from talekeeper.manifest.diagnostic import Diagnostic, Finding, located
+    from talekeeper.manifest.distributions import Wheel, WheelRefused
+    from talekeeper.manifest.entry_points import folder_of, installed
+    from talekeeper.manifest.limits import LEVEL
+    from talekeeper.manifest.loader import check_manifest, read_manifest
+    from talekeeper.manifest.model.publish import generated_schema, generated_text, reference_text
+    from talekeeper.manifest.names import PLUGIN_ID, name_fault, tool_key
+    from talekeeper.manifest.package import FILE_NAME, GROUP, Folder, matches
+    from talekeeper.manifest.project import lone_package, project_at
+    from talekeeper.manifest.report import Examined, Report, as_document, as_github, as_text, unpainted
+    from talekeeper.manifest.rules.contributions import POINTS
+    from talekeeper.manifest.rules.seeds import seed_rows
+    from talekeeper.manifest.shape import PUBLISHED_SCHEMA, published_text
+    from talekeeper.manifest.targets import check_target
 else:
     __getattr__ = lazy_face(__name__)
 
@@ -40,8 +44,14 @@ __all__ = [
     "BY_ID",
     "FILE_NAME",
     "GROUP",
+    "HOOK_FAILED",
+    "IMPORT_FAILED",
     "KERNEL_TOOL",
     "LEVEL",
+    "NOT_DECLARED",
+    "NOT_REGISTERED",
+    "NOT_RELOADABLE",
+    "NO_HOOK",
     "PLUGIN_ID",
     "POINTS",
     "PUBLISHED_SCHEMA",
@@ -60,7 +70,7 @@ __all__ = [
     "as_github",
     "as_text",
     "check_manifest",
-    "code_rules",
+    "check_target",
     "folder_of",
     "generated_schema",
     "generated_text",
@@ -73,7 +83,6 @@ __all__ = [
     "published_text",
     "read_manifest",
     "reference_text",
-    "report",
     "seed_rows",
     "tool_key",
     "unpainted",

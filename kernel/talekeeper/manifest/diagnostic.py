@@ -12,24 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from talekeeper.config import KeyPath, Places, Span, pointer
-
-Severity = Literal["error", "warning"]
+from talekeeper.manifest.codes import Code, Severity
 
 DOC = "docs/reference/diagnostics.md"
-
-
-class Code(NamedTuple):
-    """One rule: its number for ever, what it asks and how to satisfy it.
-
-    `since` is the manifest level that introduced the rule; manifests of an earlier level are not held to it.
-    """
-
-    id: str
-    severity: Severity
-    title: str
-    rule: str
-    cure: str
-    since: int = 1
 
 
 class Finding(NamedTuple):

@@ -12,6 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+FILE_NAME = "plugin.toml"
+GROUP = "talekeeper.plugins"
+"""The entry-point group that installed plugins are found by."""
+
 MOST_FILES = 10_000
 _ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+:/")
 

@@ -9,12 +9,8 @@ from typing import Any, NamedTuple
 import tomli
 
 from talekeeper.config import Table
-from talekeeper.manifest.check import FILE_NAME
-from talekeeper.manifest.package import matches
+from talekeeper.manifest.package import FILE_NAME, GROUP, matches
 from talekeeper.text import is_array, is_table
-
-GROUP = "talekeeper.plugins"
-"""The entry-point group that installed plugins are found by."""
 
 _LARGEST = 256 * 1024
 _SURROUNDING = 4

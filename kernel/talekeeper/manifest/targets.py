@@ -1,4 +1,4 @@
-"""What `validate-plugin` is pointed at: a file, a folder, a wheel, an installed distribution → checked manifests."""
+"""What `validate-plugin` is pointed at: a file, a folder, a wheel, a distribution → a report on its manifests."""
 
 from __future__ import annotations
 
@@ -7,22 +7,15 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from talekeeper.manifest.agreement import Expected
-from talekeeper.manifest.check import FILE_NAME, check_file
-from talekeeper.manifest.codes import packaging as codes
-from talekeeper.manifest.codes.file import UNREADABLE
-from talekeeper.manifest.company import in_company
-from talekeeper.manifest.level import LEVEL
-from talekeeper.manifest.outcome import Examined, Report, about, unreadable
-from talekeeper.manifest.project import (
-    GROUP,
-    Project,
-    ends_with,
-    keeps_manifest,
-    lone_package,
-    project_around,
-    project_at,
-)
+from talekeeper.manifest import codes
+from talekeeper.manifest.diagnostic import Diagnostic, Finding, located
+from talekeeper.manifest.limits import LEVEL
+from talekeeper.manifest.loader import check_file
+from talekeeper.manifest.names import tool_key
+from talekeeper.manifest.package import FILE_NAME, GROUP
+from talekeeper.manifest.project import Project, ends_with, keeps_manifest, lone_package, project_around, project_at
+from talekeeper.manifest.report import Examined, Report, about, unreadable
+from talekeeper.manifest.rules.identity import Expected
 from talekeeper.text import quoted
 
 _DEPTH = 4
@@ -30,7 +23,7 @@ _MOST_FOLDERS = 5_000
 _NOT_SOURCES = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 
 
-def report(target: str, *, level: int = LEVEL) -> Report:
+def check_target(target: str, *, level: int = LEVEL) -> Report:
     """Checks everything a target names. Never raises for what the target holds, and imports none of its code."""
     try:
         found = _looked_at(target, Path(target), level)
@@ -40,7 +33,7 @@ def report(target: str, *, level: int = LEVEL) -> Report:
         reason = "the metadata of this distribution is not UTF-8"
     else:
         if found is not None:
-            return Report(target, found)
+            return Report(target, beside_each_other(found))
         reason = _no_such(target)
     return unreadable(target, reason)
 
@@ -49,14 +42,14 @@ def _looked_at(target: str, path: Path, level: int) -> list[Examined] | None:
     if target and path.is_dir():
         return _folder(target, path, level)
     if path.suffix == ".whl" and path.exists():
-        from talekeeper.manifest.distributions import wheel  # noqa: PLC0415 - zipfile and metadata, for few targets
+        from talekeeper.manifest.distributions import in_wheel  # noqa: PLC0415 - zipfile and metadata, for few targets
 
-        return wheel(target, path, level)
+        return list(in_wheel(target, path, level))
     if target and path.exists():
         return list(_manifest(target, path, level))
-    from talekeeper.manifest.distributions import installed  # noqa: PLC0415 - as above
+    from talekeeper.manifest.distributions import in_distribution  # noqa: PLC0415 - as above
 
-    return installed(target, level)
+    return in_distribution(target, level)
 
 
 def _no_such(target: str) -> str:
@@ -81,8 +74,8 @@ def _folder(target: str, path: Path, level: int) -> list[Examined]:
     for root in roots:
         examined += _manifest(str(root / FILE_NAME), root / FILE_NAME, level)
     if not examined:
-        return [about(UNREADABLE, target, f"there is no {FILE_NAME} in this folder or below it")]
-    return in_company(examined)
+        return [about(codes.UNREADABLE, target, f"there is no {FILE_NAME} in this folder or below it")]
+    return examined
 
 
 def _roots(folder: Path) -> Iterator[Path]:
@@ -144,3 +137,31 @@ def _shown(path: Path) -> str:
     """The path as a person in the current folder would write it."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def beside_each_other(examined: list[Examined]) -> list[Examined]:
+    """The same manifests, with what can only be said of one of them beside the others."""
+    ids: dict[str, str] = {}
+    tools: dict[str, str] = {}
+    return [_beside(one, ids, tools) for one in examined]
+
+
+def _beside(one: Examined, ids: dict[str, str], tools: dict[str, str]) -> Examined:
+    findings: list[Finding] = []
+    checked = one.checked
+    earlier = ids.setdefault(checked.id, one.file) if checked.id else one.file
+    if earlier != one.file:
+        message = f"id {quoted(checked.id)} is taken by {earlier}"
+        findings.append(Finding(codes.SAME_ID, ("plugin", "id"), message))
+    entries = checked.manifest.contributes.get("tools", ()) if checked.manifest else ()
+    for index, entry in enumerate(entries):
+        name = str(entry["name"])
+        other = tools.setdefault(tool_key(name), one.file)
+        if other != one.file:
+            message = f"the tool {quoted(name)} is declared by {other} too; when both are active, one is blocked"
+            findings.append(Finding(codes.TOOL_TAKEN, ("contributes", "tools", index, "name"), message))
+    if not findings:
+        return one
+    diagnostics: list[Diagnostic] = [*checked.diagnostics, *located(findings, one.file, checked.places)]
+    diagnostics.sort(key=lambda it: (it.line, it.column, it.code))
+    return one._replace(checked=checked.judged(diagnostics))

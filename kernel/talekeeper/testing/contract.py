@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from talekeeper.manifest import FILE_NAME, Namespace, as_text, installed, read_manifest, report
+from talekeeper.manifest import FILE_NAME, Namespace, as_text, check_target, installed, read_manifest
 from talekeeper.plugin_types import Answer, Json, Record
 from talekeeper.plugins import discover
 from talekeeper.testing.host import Host
@@ -40,7 +40,7 @@ class PluginContract:
 
     def test_nothing_can_be_said_against_the_manifest(self) -> None:
         """As `validate-plugin --strict` says it."""
-        checked = report(_target(self.plugin))
+        checked = check_target(_target(self.plugin))
 
         assert not checked.diagnostics, "\n".join(as_text([checked]))
 

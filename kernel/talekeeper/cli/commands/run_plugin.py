@@ -20,7 +20,18 @@ from typing import Any
 import pluggy
 
 from talekeeper.errors import PluginError
-from talekeeper.manifest import POINTS, Code, PluginManifest, code_rules, read_manifest
+from talekeeper.manifest import (
+    HOOK_FAILED,
+    IMPORT_FAILED,
+    NO_HOOK,
+    NOT_DECLARED,
+    NOT_REGISTERED,
+    NOT_RELOADABLE,
+    POINTS,
+    Code,
+    PluginManifest,
+    read_manifest,
+)
 from talekeeper.plugin_types import HOOK, PROJECT, Spec
 from talekeeper.plugins import (
     Found,
@@ -72,7 +83,7 @@ def _findings(found: Found, manifest: PluginManifest, stage: Path) -> Iterator[T
     except _Broken as broken:
         yield _told(broken.code, str(broken))
         return
-    told = [_told(code_rules.HOOK_FAILED, fault) for fault in first.faults]
+    told = [_told(HOOK_FAILED, fault) for fault in first.faults]
     told += _two_way(manifest, set(first.functions))
     yield from told or _hosted(found, manifest, set(first.functions))
 
@@ -86,11 +97,11 @@ def _hosted(found: Found, manifest: PluginManifest, registered: set[Key]) -> Ite
         changed = sorted(set(loader.functions(plugin)) ^ registered)
         loader.unload(plugin)
     except PluginError as error:
-        yield _told(code_rules.NOT_RELOADABLE, f"loaded again, the code fails: {error.what}")
+        yield _told(NOT_RELOADABLE, f"loaded again, the code fails: {error.what}")
         return
     if changed:
         names = ", ".join(map(_words, changed))
-        yield _told(code_rules.NOT_RELOADABLE, f"loaded again, the code registers otherwise: {names}")
+        yield _told(NOT_RELOADABLE, f"loaded again, the code registers otherwise: {names}")
 
 
 def _registered(found: Found, manifest: PluginManifest, stage: Path) -> Registrations:
@@ -99,10 +110,10 @@ def _registered(found: Found, manifest: PluginManifest, stage: Path) -> Registra
     registrations = Registrations()
     try:
         stage.write_text("importing", encoding="utf-8")
-        with _telling(code_rules.IMPORT_FAILED, manifest):
+        with _telling(IMPORT_FAILED, manifest):
             code = import_code(found, manifest.root, manifest.module or "")
         stage.write_text("registering", encoding="utf-8")
-        with _telling(code_rules.HOOK_FAILED, manifest):
+        with _telling(HOOK_FAILED, manifest):
             _ask(code, registrations, manifest)
     finally:
         registrations.close()
@@ -118,7 +129,7 @@ def _ask(code: ModuleType, registrations: Registrations, manifest: PluginManifes
     others = sorted(it.name for it in callers if not it.has_spec())
     if not hooks.hook.talekeeper_register.get_hookimpls():
         meant = f"; it has {', '.join(others)}" if others else ""
-        raise _Broken(code_rules.NO_HOOK, f"{manifest.module} has no function {HOOK} under @hookimpl{meant}")
+        raise _Broken(NO_HOOK, f"{manifest.module} has no function {HOOK} under @hookimpl{meant}")
     registrations.faults.extend(f"@hookimpl on {name}: the only hook is {HOOK}" for name in others)
     hooks.hook.talekeeper_register(registry=registrations)
 
@@ -146,11 +157,9 @@ def _two_way(manifest: PluginManifest, registered: set[Key]) -> Iterator[Told]:
     allowed = {*declared, *(("migrations", it.name) for it in manifest.data)}
     for key, path in declared.items():
         if key not in registered:
-            yield _told(
-                code_rules.NOT_REGISTERED, f"{_words(key)} is declared, and the code does not register it", path
-            )
+            yield _told(NOT_REGISTERED, f"{_words(key)} is declared, and the code does not register it", path)
     for key in sorted(registered - allowed):
-        yield _told(code_rules.NOT_DECLARED, f"the code registers {_words(key)}, which is not declared")
+        yield _told(NOT_DECLARED, f"the code registers {_words(key)}, which is not declared")
 
 
 def _words(key: Key) -> str:

@@ -20,13 +20,14 @@ from typing import Any
 from talekeeper.manifest import (
     BAD_WHEEL,
     BY_ID,
+    HOOK_FAILED,
+    IMPORT_FAILED,
     Code,
     Examined,
     Finding,
     Report,
     Wheel,
     WheelRefused,
-    code_rules,
     located,
 )
 from talekeeper.text import visible
@@ -74,7 +75,7 @@ def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
     arguments = [sys.executable, "-m", "talekeeper.cli.commands.run_plugin", str(manifest), one.package, str(answer)]
     code = _run(arguments, answer.with_suffix(".stderr"))
     if not _stage(answer).exists():
-        return [_told(code_rules.IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
+        return [_told(IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
     if code is None:
         return [_ended(answer, f"takes more than {SECONDS:g} seconds")]
     if code != 0 or not answer.exists():
@@ -121,7 +122,7 @@ def _last_line(answer: Path) -> str:
 
 def _ended(answer: Path, how: str) -> Mapping[str, Any]:
     doing = _stage(answer).read_text(encoding="utf-8")
-    return _told(code_rules.HOOK_FAILED if doing == "registering" else code_rules.IMPORT_FAILED, f"{doing} {how}")
+    return _told(HOOK_FAILED if doing == "registering" else IMPORT_FAILED, f"{doing} {how}")
 
 
 def _told(code: Code, message: str) -> Mapping[str, Any]:

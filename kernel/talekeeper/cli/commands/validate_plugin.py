@@ -111,9 +111,9 @@ def command(
 
 
 def _reports(targets: Sequence[str], level: int, *, imports: bool) -> list[Report]:
-    from talekeeper.manifest import report  # noqa: PLC0415 - --help needs no TOML
+    from talekeeper.manifest import check_target  # noqa: PLC0415 - --help needs no TOML
 
-    reports = [report(target, level=level) for target in targets]
+    reports = [check_target(target, level=level) for target in targets]
     if imports:
         from talekeeper.cli.commands.validate_code import with_code  # noqa: PLC0415 - only when asked to run code
 

@@ -13,9 +13,20 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from talekeeper.manifest.model.entry import WHOLE, Entry
-from talekeeper.manifest.model.texts import FilePath, HostName, Line, LocalName, ModuleName, PluginId, ReadTarget
-from talekeeper.manifest.points import POINTS, Point
+from talekeeper.manifest.model.entries import (
+    SHAPES,
+    WHOLE,
+    Entry,
+    FilePath,
+    HostName,
+    Line,
+    LocalName,
+    ModuleName,
+    PluginId,
+    ReadTarget,
+)
+from talekeeper.manifest.rules.contributions import POINTS
+from talekeeper.manifest.rules.point import Point
 
 _SWITCH = "PYDANTIC_DISABLE_PLUGINS"
 
@@ -52,7 +63,8 @@ class Permissions(Entry):
 
 @lru_cache(maxsize=8)
 def _model(points: tuple[Point, ...]) -> type[BaseModel]:
-    fields: Any = {it.name: (Annotated[it.shape() | None, Field(description=it.about)], None) for it in points}
+    shapes = {it.name: it.shape() if it.shape else SHAPES[it.name] for it in points}
+    fields: Any = {it.name: (Annotated[shapes[it.name] | None, Field(description=it.about)], None) for it in points}
     contributes = create_model("Contributes", __base__=Entry, __doc__="What the plugin adds.", **fields)
     tables: Any = {
         "plugin": (Annotated[Plugin, Field(description="Who the plugin is.")], ...),

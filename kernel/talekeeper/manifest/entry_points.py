@@ -1,19 +1,21 @@
-"""What distributions announce, read line by line: one malformed `entry_points.txt` must not hide all other plugins.
+"""The plugins that distributions announce, and the packages they name, found without running any of them.
 
-The reader of the standard library raises on a line without `=`, for the whole environment at once.
+`entry_points.txt` is read line by line: the standard library raises on a line without `=`, for the whole environment.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
+from pathlib import Path
 from typing import NamedTuple
 
-from talekeeper.manifest.project import GROUP
+from talekeeper.manifest.package import FILE_NAME, GROUP
 from talekeeper.text import quoted
 
-FILE_NAME = "entry_points.txt"
+_FILE = "entry_points.txt"
 
 
 class Announced(NamedTuple):
@@ -34,9 +36,9 @@ def installed() -> tuple[EntryPoint, ...]:
 def announced(source: Distribution) -> Announced:
     """What one distribution announces."""
     try:
-        text = source.read_text(FILE_NAME) or ""
+        text = source.read_text(_FILE) or ""
     except UnicodeDecodeError:
-        return Announced((), (f"{FILE_NAME} is not UTF-8",))
+        return Announced((), (f"{_FILE} is not UTF-8",))
     return parse(text)
 
 
@@ -53,13 +55,13 @@ def parse(text: str) -> Announced:
         if content.startswith("["):
             section = content[1:-1].strip() if content.endswith("]") else None
             if section is None:
-                faults.append(f"{FILE_NAME}:{number}: {quoted(content)} has no closing bracket")
+                faults.append(f"{_FILE}:{number}: {quoted(content)} has no closing bracket")
             continue
         name, equals, value = (part.strip() for part in content.partition("="))
         fault = _fault(section, name, value if equals else "", again=(section or "", name) in seen)
         seen.add((section or "", name))
         if fault:
-            faults.append(f"{FILE_NAME}:{number}: {quoted(content)} {fault}")
+            faults.append(f"{_FILE}:{number}: {quoted(content)} {fault}")
         elif section == GROUP:
             entries[name] = EntryPoint(name, value, GROUP)
     return Announced(tuple(entries.values()), tuple(faults))
@@ -89,3 +91,26 @@ def _by_name(sources: Iterable[Distribution]) -> Iterator[Distribution]:
         if name not in seen:
             seen.add(name)
             yield source
+
+
+def is_package_name(name: str) -> bool:
+    """Whether it is dotted words of Python: anything else may lead anywhere on the disk when it is taken for a path."""
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def folder_of(package: str) -> Path | None:
+    """The folder of an importable package, the one with a manifest where it has several.
+
+    Only the top-level name is looked up: asking for more would run the package.
+    """
+    if not is_package_name(package):
+        return None
+    top, *inner = package.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        # ValueError: a loaded module of that name has no spec, as __main__ has none.
+        return None
+    folders = [Path(it).joinpath(*inner) for it in (spec.submodule_search_locations or ())] if spec else []
+    best = next((it for it in folders if (it / FILE_NAME).is_file()), None)
+    return best or next((it for it in folders if it.is_dir()), None)

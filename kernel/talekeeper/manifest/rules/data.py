@@ -6,53 +6,55 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from talekeeper.config import KeyPath, Table, did_you_mean
-from talekeeper.manifest import record_schema, schema_file, seeds
-from talekeeper.manifest.codes import across, contributions, style
+from talekeeper.json_schema import item_types, properties, required, types
+from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.limits import SESSION_SEED_LINES
 from talekeeper.manifest.package import PathRefused
-from talekeeper.manifest.points.point import Scene
+from talekeeper.manifest.rules import schema_files, seeds
+from talekeeper.manifest.rules.point import RuleContext
 from talekeeper.text import quoted, visible
 
 
-def _limits(scene: Scene) -> Iterator[Finding]:
-    for entry in scene.entries:
+def _limits(context: RuleContext) -> Iterator[Finding]:
+    for entry in context.entries:
         if entry.text("on-limit") == "oldest" and "limit" not in entry:
             only = " of an append-only namespace" if entry.raw.get("append-only") is True else ""
             message = f'on-limit = "oldest"{only} says what happens at a limit, and there is none'
-            yield Finding(contributions.OLDEST_OF_WHAT, entry.at("on-limit"), message)
+            yield Finding(codes.OLDEST_OF_WHAT, entry.at("on-limit"), message)
 
 
-def _schemas(scene: Scene) -> Iterator[Finding]:
-    for entry in scene.entries:
-        loaded = schema_file.load(scene.package, entry, "schema")
+def _schemas(context: RuleContext) -> Iterator[Finding]:
+    for entry in context.entries:
+        loaded = context.files.load(entry, "schema")
         yield from loaded.findings
         if loaded.schema is not None:
             yield from _searched(entry.table("search"), loaded.schema, entry.text("schema") or "")
-            yield from _seeded(scene, entry, loaded.schema)
+            yield from _seeded(context, entry, loaded.schema)
 
 
 def _searched(search: Table, schema: Mapping[str, Any], file: str) -> Iterator[Finding]:
-    known = record_schema.properties(schema)
+    known = properties(schema)
     for key in ("text", "title", "speaker", "time", "tags", "when"):
         for path, name in search.texts(key):
             if name not in known:
                 listed = ", ".join(visible(it) for it in list(known)[:8]) or "no properties"
                 message = f"search.{key} names {quoted(name)}, which {visible(file)} does not have; it has {listed}"
-                yield Finding(across.NO_SUCH_PROPERTY, path, message, did_you_mean(name, known))
+                yield Finding(codes.NO_SUCH_PROPERTY, path, message, did_you_mean(name, known))
             elif reason := _wrong_type(key, schema, known[name]):
-                yield Finding(across.NOT_SEARCHABLE, path, f"search.{key} names {quoted(name)}, {reason}")
+                yield Finding(codes.NOT_SEARCHABLE, path, f"search.{key} names {quoted(name)}, {reason}")
     yield from _twice(search)
-    yield from _optional(search, known, record_schema.required(schema))
+    yield from _optional(search, known, required(schema))
 
 
 def _wrong_type(key: str, schema: Mapping[str, Any], declared: Any) -> str:
-    found = record_schema.types(schema, declared) - {"null"}
+    found = types(schema, declared) - {"null"}
     said = " or ".join(sorted(found)) or "of no declared type"
     if key == "when":
         return "" if found == {"boolean"} else f"which is {said} in the record schema, expected boolean"
     if key != "tags":
         return "" if found == {"string"} else f"which is {said} in the record schema, expected string"
-    items = record_schema.item_types(schema, declared)
+    items = item_types(schema, declared)
     if found == {"array"} and items == {"string"}:
         return ""
     said = f"array of {' or '.join(sorted(items)) or 'anything'}" if found == {"array"} else said
@@ -63,7 +65,7 @@ def _twice(search: Table) -> Iterator[Finding]:
     seen: set[str] = set()
     for path, name in search.texts("text"):
         if name in seen:
-            yield Finding(contributions.SAME_NAME, path, f"search.text lists {quoted(name)} twice")
+            yield Finding(codes.SAME_NAME, path, f"search.text lists {quoted(name)} twice")
         seen.add(name)
 
 
@@ -71,44 +73,44 @@ def _optional(search: Table, known: Mapping[str, Any], always: set[str]) -> Iter
     names = [name for _, name in search.texts("text")]
     if names and all(name in known for name in names) and not always.intersection(names):
         message = f"no record needs to have {' or '.join(map(quoted, names))}, and one without it is never found"
-        yield Finding(style.OFTEN_ABSENT, search.at("text"), message)
+        yield Finding(codes.OFTEN_ABSENT, search.at("text"), message)
 
 
-def _seeded(scene: Scene, entry: Table, schema: Mapping[str, Any]) -> Iterator[Finding]:
+def _seeded(context: RuleContext, entry: Table, schema: Mapping[str, Any]) -> Iterator[Finding]:
     pattern, path = entry.text("seed"), entry.at("seed")
     if not pattern:
         return
     try:
-        files = scene.package.matching(pattern)
+        files = context.files.package.matching(pattern)
     except PathRefused as refusal:
-        yield Finding(across.OUTSIDE, path, f"{quoted(pattern)} is not a path inside the package: {refusal}")
+        yield Finding(codes.OUTSIDE, path, f"{quoted(pattern)} is not a path inside the package: {refusal}")
         return
     except OSError as error:
-        yield schema_file.unreadable_file(path, pattern, error)
+        yield schema_files.unreadable_file(path, pattern, error)
         return
     if not files:
-        yield Finding(across.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
-    lost = [it for it in (schema_file.missing_file(scene.package, path, file) for file in files) if it]
+        yield Finding(codes.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
+    lost = [it for it in (schema_files.missing_file(context.files.package, path, file) for file in files) if it]
     if lost:
         yield from lost
         return
     try:
-        survey = seeds.survey(scene.package, files, schema)
+        survey = seeds.survey(context.files.package, files, schema)
     except OSError as error:
-        yield schema_file.unreadable_file(path, pattern, error)
+        yield schema_files.unreadable_file(path, pattern, error)
         return
     for fault in survey.faults:
-        yield Finding(across.BAD_SEED, path, fault)
+        yield Finding(codes.BAD_SEED, path, fault)
     yield from _too_long(entry, path, survey.lines)
 
 
 def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
     limit = entry.whole("limit")
-    if entry.text("scope") in {None, "session"} and lines > seeds.SESSION_LINES:
-        message = f"the seed has {lines:,} lines, at most {seeds.SESSION_LINES} are loaded into a session"
-        yield Finding(across.SEED_TOO_LONG, path, message)
+    if entry.text("scope") in {None, "session"} and lines > SESSION_SEED_LINES:
+        message = f"the seed has {lines:,} lines, at most {SESSION_SEED_LINES} are loaded into a session"
+        yield Finding(codes.SEED_TOO_LONG, path, message)
     elif limit is not None and lines > limit:
-        yield Finding(across.SEED_TOO_LONG, path, f"the seed has {lines:,} lines, and limit is {limit:,}")
+        yield Finding(codes.SEED_TOO_LONG, path, f"the seed has {lines:,} lines, and limit is {limit:,}")
 
 
 RULES = (_limits, _schemas)

@@ -1,14 +1,17 @@
-"""Reports as text with excerpts, as plain JSON, as GitHub workflow commands."""
+"""What came of checking targets: as text with excerpts, as plain JSON, as GitHub workflow commands."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from talekeeper.manifest import codes
+from talekeeper.manifest.codes import Code
 from talekeeper.manifest.declared import PluginManifest
-from talekeeper.manifest.diagnostic import Diagnostic
-from talekeeper.manifest.outcome import Report
+from talekeeper.manifest.diagnostic import Diagnostic, whole_file
+from talekeeper.manifest.loader import Checked
 from talekeeper.text import counted, listed, quoted, visible
 
 Paint = Callable[[str, str], str]
@@ -17,6 +20,45 @@ Paint = Callable[[str, str], str]
 _LONGEST_PLACE = 300
 _BEFORE, _SHOWN = 60, 110
 """Characters of a long line shown before the fault, and in all."""
+
+
+class Examined(NamedTuple):
+    """One manifest of a target, or a file that should have led to one.
+
+    `root` is the manifest's folder and `package` its import name, as far as there are any.
+    """
+
+    file: str
+    checked: Checked
+    root: Path | None = None
+    package: str = ""
+
+
+class Report(NamedTuple):
+    """Everything about one target."""
+
+    target: str
+    examined: list[Examined]
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Those of all manifests, file by file."""
+        return [it for one in self.examined for it in one.checked.diagnostics]
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether there was something that could not be looked at."""
+        return any(it.code == codes.UNREADABLE.id for it in self.diagnostics)
+
+
+def unreadable(target: str, reason: str) -> Report:
+    """The report on a target in which there is nothing to look at."""
+    return Report(target, [about(codes.UNREADABLE, target, reason)])
+
+
+def about(code: Code, file: str, message: str) -> Examined:
+    """A finding that has no manifest to point into."""
+    return Examined(file, Checked([whole_file(code, file, visible(message))]))
 
 
 def unpainted(text: str, _style: str) -> str:

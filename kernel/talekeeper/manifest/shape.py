@@ -1,22 +1,40 @@
-"""Manifests that plainly hold to the published schema: nothing is to be said of their shape, and no model is needed.
+"""The published JSON Schema of manifests: whether a manifest fits it, and its defaults.
 
-Importing pydantic and building the model takes longer than all the rest of a start. So who has a manifest asks here
-first, and the model is imported for those that have, or may have, something wrong with them.
+`plugin.schema.json` beside this module is generated from the model by `model.publish`, as its copy in `schema/` is.
+Importing pydantic and building the model takes longer than all the rest of a start, so the model is loaded only to say
+what is wrong with a manifest that does not fit.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from talekeeper.json_schema import fits, resolve
-from talekeeper.manifest.points import POINTS, Point
-from talekeeper.manifest.published import json_schema
+from talekeeper.manifest.rules.contributions import POINTS
+from talekeeper.manifest.rules.point import Point
 from talekeeper.text import is_array, is_table
 
+PUBLISHED_SCHEMA = Path(__file__).with_name("plugin.schema.json")
 
-def plainly_holds(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> bool:
-    """True only for manifests whose shape the model accepts; False says nothing. Other points are in no file."""
+
+def published_text() -> str:
+    """The text of the file."""
+    return PUBLISHED_SCHEMA.read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a manifest of this host's level; not to be changed."""
+    schema: dict[str, Any] = json.loads(published_text())
+    return schema
+
+
+def fits_schema(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> bool:
+    """Whether the shape of a manifest is sound by the published schema; False for points that are not in it."""
     # Anything may stand in the notes, dates of TOML included.
     without_notes = {**data, "x": {}} if is_table(data.get("x")) else data
     try:
@@ -27,10 +45,10 @@ def plainly_holds(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS)
 
 def filled(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> dict[str, Any]:
     """A manifest of sound shape with its defaults, its keys in the order of the model."""
-    if plainly_holds(data, points):
+    if fits_schema(data, points):
         made: dict[str, Any] = _filled(json_schema(), data)
         return made
-    from talekeeper.manifest.model.whole import model  # noqa: PLC0415 - what this module is there to avoid
+    from talekeeper.manifest.model.whole import model  # noqa: PLC0415 - it brings pydantic
 
     return model(points).model_validate(data).model_dump(by_alias=True, exclude_none=True)
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from talekeeper.config import KeyPath, Table, did_you_mean
 from talekeeper.json_schema import DIALECT, endless, invalid_schema, references, resolve, subschemas
-from talekeeper.manifest.codes import across as codes
-from talekeeper.manifest.diagnostic import Code, Finding
+from talekeeper.manifest import codes
+from talekeeper.manifest.codes import Code
+from talekeeper.manifest.diagnostic import Finding
+from talekeeper.manifest.limits import SCHEMA_KIB
 from talekeeper.manifest.package import Package, PathRefused
 from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
-SIZE_LIMIT = 256 * 1024
+SIZE_LIMIT = SCHEMA_KIB * 1024
 _MOST_FAULTS = 5
 _ABOUT_TYPES = "no such type; there are array, boolean, integer, null, number, object and string"
 
@@ -25,33 +26,35 @@ class SchemaFile(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-class _Verdict(NamedTuple):
-    """What the bytes of a schema file amount to; each fault is a code and how the sentence goes on after the name."""
-
-    schema: Mapping[str, Any] | None
-    faults: tuple[tuple[Code, str], ...]
-
-
 class _Refused(Exception):
     def __init__(self, code: Code, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
 
 
-def load(package: Package, table: Table, key: str) -> SchemaFile:
-    """Reads and checks the schema that `table[key]` names; no schema and no finding when the key is not a text."""
-    name = table.text(key)
-    if not name:
-        return SchemaFile(None)
-    path = table.at(key)
-    missing = missing_file(package, path, name)
-    if missing:
-        return SchemaFile(None, (missing,))
-    try:
-        verdict = _judged(package.read(name, SIZE_LIMIT + 1))
-    except OSError as error:
-        return SchemaFile(None, (unreadable_file(path, name, error),))
-    return SchemaFile(verdict.schema, tuple(Finding(code, path, f"{visible(name)}{it}") for code, it in verdict.faults))
+class SchemaFiles:
+    """The schema files of one package, each read and checked once."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._checked: dict[str, tuple[Mapping[str, Any] | None, list[tuple[Code, str]]]] = {}
+
+    def load(self, table: Table, key: str) -> SchemaFile:
+        """The schema that `table[key]` names; no schema and no finding when the key is not a text."""
+        name = table.text(key)
+        if not name:
+            return SchemaFile(None)
+        path = table.at(key)
+        missing = missing_file(self.package, path, name)
+        if missing:
+            return SchemaFile(None, (missing,))
+        if name not in self._checked:
+            try:
+                self._checked[name] = _checked(self.package.read(name, SIZE_LIMIT + 1))
+            except OSError as error:
+                return SchemaFile(None, (unreadable_file(path, name, error),))
+        schema, faults = self._checked[name]
+        return SchemaFile(schema, tuple(Finding(code, path, f"{visible(name)}{said}") for code, said in faults))
 
 
 def missing_file(package: Package, path: KeyPath, name: str) -> Finding | None:
@@ -81,14 +84,14 @@ def _not_a_file(package: Package, path: KeyPath, name: str) -> Finding:
     return Finding(codes.NO_SUCH_FILE, path, f"there is no file {quoted(name)} in the package", meant)
 
 
-@lru_cache(maxsize=32)
-def _judged(raw: bytes) -> _Verdict:
+def _checked(raw: bytes) -> tuple[Mapping[str, Any] | None, list[tuple[Code, str]]]:
+    """The schema, when it is sound, and its faults: each a code and how the sentence goes on after the file's name."""
     try:
         schema = _parsed(raw)
     except _Refused as refusal:
-        return _Verdict(None, ((refusal.code, str(refusal)),))
-    faults = tuple(_faults(schema))
-    return _Verdict(None if faults else schema, faults)
+        return None, [(refusal.code, str(refusal))]
+    faults = list(_faults(schema))
+    return None if faults else schema, faults
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:

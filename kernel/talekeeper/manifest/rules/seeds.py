@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from talekeeper import json_schema
+from talekeeper.json_schema import properties, schema_fault
+from talekeeper.manifest.limits import SEED_KEY_LENGTH, SEED_MIB
 from talekeeper.manifest.package import Package
-from talekeeper.manifest.record_schema import properties
 from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
-SIZE_LIMIT = 16 * 1024 * 1024
-SESSION_LINES = 200
-_KEY_LIMIT = 200
+SIZE_LIMIT = SEED_MIB * 1024 * 1024
 _MOST_FAULTS = 5
 
 
@@ -55,7 +53,7 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
         lines += 1
         where = f"{visible(file)}:{row.line}"
         fault = row.fault or (f"{quoted(row.key)} stands at {keys[row.key]} already" if row.key in keys else "")
-        fault = fault or schema_fault(schema, row.value)
+        fault = fault or " ".join(schema_fault(schema, row.value) or ()).strip()
         keys.setdefault(row.key, where)
         if fault:
             faults.append(f"{where}: {fault}")
@@ -64,17 +62,11 @@ def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) ->
     return Survey(lines, tuple(faults))
 
 
-def schema_fault(schema: Mapping[str, Any], value: Mapping[str, Any] | None) -> str:
-    """Why a record does not fit its schema, in one sentence; an empty text when it does."""
-    found = json_schema.schema_fault(schema, value)
-    return "" if found is None else f"{found[0]} {found[1]}".strip()
-
-
 def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> Iterator[tuple[str, SeedRow]]:
     for file in files:
         raw = package.read(file, SIZE_LIMIT + 1)
         if len(raw) > SIZE_LIMIT:
-            yield file, SeedRow(1, fault=f"the file is larger than {SIZE_LIMIT // 1024 // 1024} MiB")
+            yield file, SeedRow(1, fault=f"the file is larger than {SEED_MIB} MiB")
         else:
             yield from ((file, row) for row in seed_rows(raw, schema))
 
@@ -90,6 +82,6 @@ def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
     if json_depth(value) > JSON_DEPTH_LIMIT:
         return SeedRow(number, fault=f"is nested more than {JSON_DEPTH_LIMIT} levels deep")
     key = value.get("id")
-    if not isinstance(key, str) or not key.strip() or len(key) > _KEY_LIMIT:
-        return SeedRow(number, fault=f'has no text of 1 to {_KEY_LIMIT} characters under "id"')
+    if not isinstance(key, str) or not key.strip() or len(key) > SEED_KEY_LENGTH:
+        return SeedRow(number, fault=f'has no text of 1 to {SEED_KEY_LENGTH} characters under "id"')
     return SeedRow(number, key, value if keep_id else {name: it for name, it in value.items() if name != "id"})

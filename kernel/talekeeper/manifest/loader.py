@@ -1,4 +1,4 @@
-"""Checks one manifest: bytes → source → model and rules → diagnostics, and the declared values when it holds.
+"""Reads and checks a manifest: bytes → data → schema and rules → diagnostics, and the declared values if it holds.
 
 Everything that reads a manifest goes through `examine`, so that no two readers can disagree.
 """
@@ -13,31 +13,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from talekeeper.config import Fault, FaultKind, KeyPath, Places, Table, parse
 from talekeeper.errors import ManifestError
-from talekeeper.manifest import identity_rules
-from talekeeper.manifest.agreement import NOTHING, Expected, agrees
-from talekeeper.manifest.codes import file as file_codes
-from talekeeper.manifest.declare import declare
-from talekeeper.manifest.declared import PluginManifest
-from talekeeper.manifest.diagnostic import Code, Diagnostic, Finding, located, whole_file
-from talekeeper.manifest.level import LEVEL
+from talekeeper.manifest import codes
+from talekeeper.manifest.codes import Code
+from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
+from talekeeper.manifest.diagnostic import Diagnostic, Finding, located, whole_file
+from talekeeper.manifest.limits import LEVEL, MANIFEST_KIB
 from talekeeper.manifest.package import Folder, Package
-from talekeeper.manifest.plain import plainly_holds
-from talekeeper.manifest.points import POINTS, Point, Scene
+from talekeeper.manifest.rules import identity
+from talekeeper.manifest.rules.contributions import POINTS
+from talekeeper.manifest.rules.identity import NOTHING, Expected
+from talekeeper.manifest.rules.point import Point, RuleContext
+from talekeeper.manifest.rules.schema_files import SchemaFiles
+from talekeeper.manifest.shape import filled, fits_schema
+from talekeeper.text import is_array
 
 if TYPE_CHECKING:
-    from talekeeper.manifest.complaints import Complaints
+    from talekeeper.manifest.model.messages import Complaints
 
-FILE_NAME = "plugin.toml"
-SIZE_LIMIT = 64 * 1024
+SIZE_LIMIT = MANIFEST_KIB * 1024
 
 _CODES: Mapping[FaultKind, Code] = MappingProxyType(
     {
-        "too-large": file_codes.TOO_LARGE,
-        "not-utf8": file_codes.NOT_UTF8,
-        "byte-order-mark": file_codes.BYTE_ORDER_MARK,
-        "too-deep": file_codes.TOO_DEEP,
-        "syntax": file_codes.SYNTAX,
-        "not-json": file_codes.NOT_JSON,
+        "too-large": codes.TOO_LARGE,
+        "not-utf8": codes.NOT_UTF8,
+        "byte-order-mark": codes.BYTE_ORDER_MARK,
+        "too-deep": codes.TOO_DEEP,
+        "syntax": codes.SYNTAX,
+        "not-json": codes.NOT_JSON,
     }
 )
 
@@ -103,12 +105,12 @@ def check_file(
     name = shown if shown is not None else str(path)
     try:
         if path.exists() and not path.is_file():
-            return Checked([whole_file(file_codes.UNREADABLE, name, "this is not a regular file")])
+            return Checked([whole_file(codes.UNREADABLE, name, "this is not a regular file")])
         with path.open("rb") as file:
             raw = file.read(SIZE_LIMIT + 1)
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
-        return Checked([whole_file(file_codes.UNREADABLE, name, f"cannot be read: {reason.lower()}")])
+        return Checked([whole_file(codes.UNREADABLE, name, f"cannot be read: {reason.lower()}")])
     return examine(raw, package or Folder(path.parent), name, root=path.parent, expected=expected, level=level)
 
 
@@ -123,19 +125,19 @@ def examine(
     points: Mapping[str, Point] = POINTS,
 ) -> Checked:
     """Checks the bytes of a manifest against the files of its package, as a host of manifest level `level` would."""
-    source = parse(raw, SIZE_LIMIT, free=("x",))
+    source, files = parse(raw, SIZE_LIMIT, free=("x",)), SchemaFiles(package)
     plugin = Table(source.data or {}).table("plugin")
     written = plugin.whole("api")
     findings, data = [_of_bytes(it) for it in source.faults], source.data
     if data is not None:
-        more, data = _findings(data, package, points, newer=written is not None and written > level)
-        findings += [*more, *agrees(plugin, expected)]
+        more, data = _findings(data, files, points, newer=written is not None and written > level)
+        findings += [*more, *identity.agrees(plugin, expected)]
     held_to = max(1, min(written or level, level))
     diagnostics = located((it for it in findings if it.code.since <= held_to), name, source.places)
     checked = Checked(diagnostics, None, source.text, plugin.text("id") or "", source.places)
     if data is None or not checked.holds:
         return checked
-    return checked._replace(manifest=declare(data, package, root, points))
+    return checked._replace(manifest=_declared(data, files, root, points))
 
 
 def _of_bytes(fault: Fault) -> Finding:
@@ -143,7 +145,7 @@ def _of_bytes(fault: Fault) -> Finding:
 
 
 def _findings(
-    data: Mapping[str, Any], package: Package, points: Mapping[str, Point], *, newer: bool
+    data: Mapping[str, Any], files: SchemaFiles, points: Mapping[str, Point], *, newer: bool
 ) -> tuple[list[Finding], Mapping[str, Any]]:
     """The findings, and the data with misspelt keys read as what was meant and keys of a newer level left out.
 
@@ -151,8 +153,8 @@ def _findings(
     """
     findings: list[Finding] = []
     moves: dict[KeyPath, KeyPath] = {}
-    while not plainly_holds(data, points):
-        from talekeeper.manifest.complaints import complaints  # noqa: PLC0415 - with the model comes pydantic
+    while not fits_schema(data, points):
+        from talekeeper.manifest.model.messages import complaints  # noqa: PLC0415 - with the model comes pydantic
 
         said = complaints(points, data, newer=newer)
         findings += (_moved(it, moves) for it in said.findings)
@@ -162,7 +164,7 @@ def _findings(
         moves.update({meant: _moved_path(written, moves) for written, meant in said.respelled.items()})
     # A value that is no such value at all is told once; what else it would break hardly matters.
     told = {it.path for it in findings if it.on == "value"}
-    rules = (_moved(it, moves) for it in _rules(data, package, points))
+    rules = (_moved(it, moves) for it in _rules(data, files, points))
     findings += [it for it in rules if it.path not in told]
     return findings, data
 
@@ -195,12 +197,66 @@ def _moved_path(path: KeyPath, moves: Mapping[KeyPath, KeyPath]) -> KeyPath:
     return path
 
 
-def _rules(data: Mapping[str, Any], package: Package, points: Mapping[str, Point]) -> Iterator[Finding]:
+def _rules(data: Mapping[str, Any], files: SchemaFiles, points: Mapping[str, Point]) -> Iterator[Finding]:
     manifest = Table(data)
-    scene = Scene(manifest, (), package)
-    yield from identity_rules.identity(scene)
-    yield from identity_rules.permissions(scene)
+    context = RuleContext(manifest, (), files)
+    yield from identity.identity(context)
+    yield from identity.permissions(context)
     contributes = manifest.table("contributes")
     for point in points.values():
         for rule in point.rules:
-            yield from rule(Scene(manifest, contributes.tables(point.name), package))
+            yield from rule(RuleContext(manifest, contributes.tables(point.name), files))
+
+
+def _declared(data: Mapping[str, Any], files: SchemaFiles, root: Path, points: Mapping[str, Point]) -> PluginManifest:
+    """The values of a manifest that has no error and no unknown key."""
+    whole = filled(data, points)
+    plugin, contributes = whole["plugin"], whole.get("contributes", {})
+    tables = {name: Table(it) for name, it in contributes.get("data", {}).items()}
+    return PluginManifest(
+        id=plugin["id"],
+        version=plugin["version"],
+        api=plugin["api"],
+        summary=plugin.get("summary", ""),
+        module=plugin.get("module"),
+        requires=tuple(plugin["requires"]),
+        optional=tuple(plugin["optional"]),
+        requires_host=plugin.get("requires-host"),
+        data=tuple(_namespace(plugin["id"], name, it, files, root) for name, it in tables.items()),
+        contributes={
+            name: tuple(_entry(it, points[name], files) for it in entries)
+            for name, entries in contributes.items()
+            if is_array(entries)
+        },
+        permissions={key: tuple(it) for key, it in whole.get("permissions", {}).items()},
+        root=root,
+    )
+
+
+def _namespace(plugin: str, name: str, table: Table, files: SchemaFiles, root: Path) -> Namespace:
+    raw = table.raw
+    seed = files.package.matching(raw["seed"]) if "seed" in raw else []
+    return Namespace(
+        plugin=plugin,
+        name=name,
+        version=raw["version"],
+        schema=files.load(table, "schema").schema or {},
+        scope=raw["scope"],
+        append_only=raw["append-only"],
+        limit=raw.get("limit"),
+        on_limit=raw["on-limit"],
+        seed=tuple(root / it for it in seed),
+        search=_search(raw["search"]) if "search" in raw else None,
+    )
+
+
+def _search(raw: Mapping[str, Any]) -> SearchTable:
+    text = raw["text"]
+    given: dict[str, Any] = {**raw, "text": (text,) if isinstance(text, str) else tuple(text)}
+    return SearchTable(**given)
+
+
+def _entry(raw: Mapping[str, Any], point: Point, files: SchemaFiles) -> Mapping[str, Any]:
+    if point.schema_key not in raw:
+        return raw
+    return {**raw, point.schema_key: files.load(Table(raw), point.schema_key).schema}

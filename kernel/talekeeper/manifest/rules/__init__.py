@@ -1,0 +1,1 @@
+"""What holds for a manifest beyond the shape of its tables, as functions from a context to findings."""
