@@ -75,9 +75,10 @@ def parse(raw: bytes, limit: int = FILE_LIMIT, *, free: KeyPath = ()) -> Documen
     return _refuse_depth(text) or _parse_text(text, free)
 
 
-def read_toml(path: Path, what: str) -> Document:
+def read_toml(path: Path, what: str, *, any_value: bool = False) -> Document:
     """Reads a file that people write by hand; a byte order mark is skipped.
 
+    With `any_value` the caller checks values: those that JSON does not have are let through.
     Raises InputError, in which the file is called `what`; FileNotFoundError where there is none. The text of the file
     is in no message: somebody may have put a secret there.
     """
@@ -91,7 +92,7 @@ def read_toml(path: Path, what: str) -> Document:
     except OSError as error:
         raise InputError(f"{what} cannot be read ({error.strerror})", where=str(path)) from error
     document = parse(raw.removeprefix(b"\xef\xbb\xbf"))
-    for fault in document.faults:
+    for fault in () if any_value and document.data is not None else document.faults:
         raise _as_error(fault, document, path, what)
     return document
 

@@ -1,4 +1,4 @@
-"""`<home>/talekeeper.toml` and the environment → slots."""
+"""The models of a home as `<home>/talekeeper.toml` and the environment configure them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, get_args
 
-from talekeeper.errors import InputError, ParameterError
+from talekeeper.config import Key, key_faults, nearest, read_toml
+from talekeeper.errors import ParameterError
+from talekeeper.models.chat import sampling_fault
 from talekeeper.models.secrets import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.slots import (
     EMBEDDING,
@@ -19,28 +20,74 @@ from talekeeper.models.slots import (
     NARRATOR,
     NO_MODELS,
     SLOTS,
+    JsonMode,
     Models,
     Price,
     Provided,
     Slot,
     TimeLimits,
 )
-from talekeeper.models.urls import named_network, read_base_url
+from talekeeper.models.urls import NETWORKS, named_network, read_base_url
 from talekeeper.text import is_table
 
-if TYPE_CHECKING:
-    from talekeeper.models.tables import SlotTable
+_REGISTERED = r"[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}"
 
+
+def _pattern(expected: str, pattern: str) -> Key:
+    return Key(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None)
+
+
+def _prefix(example: str) -> Key:
+    expected = f"text of at most 200 characters; write what the model wants before {example}"
+    return Key.text(expected, most=200)
+
+
+KEYS: Mapping[str, Key] = {
+    "base_url": Key.text(),
+    "model": Key.text("text of 1 to 300 characters", empty=False, most=300),
+    "key_env": _pattern("the name of an environment variable, not the key", "[A-Za-z_][A-Za-z0-9_]*"),
+    "key_file": Key.text("the path of a file", empty=False),
+    "network": Key.choice(*NETWORKS),
+    "context": Key.whole(256, 100_000_000),
+    "reply": Key.whole(1, 10_000_000),
+    "timeouts": Key.table(),
+    "retries": Key.whole(0, 10),
+    "tools": Key.flag(),
+    "json": Key.choice(*get_args(JsonMode)),
+    "stream": Key.flag(),
+    "usage": Key.flag(),
+    "reply_parameter": Key.choice("max_tokens", "max_completion_tokens"),
+    "batch": Key.whole(1, 2048),
+    "query_prefix": _prefix('a question, as in query_prefix = "query: "'),
+    "passage_prefix": _prefix('a passage, as in passage_prefix = "passage: "'),
+    "provider": _pattern('"local" or "plugin/name"', f"local|{_REGISTERED}"),
+    "store": _pattern('"plugin/name"', _REGISTERED),
+    "price": Key.table(),
+    "thinks": Key.flag(),
+    "sampling": Key.table(),
+}
+"""The keys of a table `[models.<slot>]`. What is absent comes from the narrator's table or has its default."""
+
+_TIMEOUTS = dict.fromkeys(("connect", "first", "between", "total"), Key.number(0, 86_400, above=True))
+_PRICE = {
+    "prompt": Key.number(0, 1_000_000),
+    "completion": Key.number(0, 1_000_000),
+    "currency": Key(
+        "1 to 8 visible characters without blanks",
+        lambda value: isinstance(value, str) and 1 <= len(value) <= 8 and value.isprintable() and " " not in value,  # noqa: PLR2004 -- said beside it
+    ),
+}
+_PRICE_CURE = 'write price = { prompt = 0.5, completion = 1.5, currency = "USD" }, per million tokens'
+_SECRETS = {"key", "api_key", "apikey", "api-key", "token", "secret", "password", "authorization"}
 # What only the embedding slot has, and what to do about it elsewhere.
 _OF_EMBEDDING = {
     "provider": "write base_url here",
     "query_prefix": f"move it to [models.{EMBEDDING}]",
     "passage_prefix": f"move it to [models.{EMBEDDING}]",
 }
-_SLOT_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-_FILE_LIMIT = 1024 * 1024
+_OF_A_PROVIDER = {"provider", "model", "batch", "store", "query_prefix", "passage_prefix"}
 # What a slot has of the narrator's when it names no endpoint of its own. An embedding slot takes the endpoint alone.
-_OF_THE_MODEL = ("price", "thinks")
+_OF_THE_MODEL = {"price", "thinks"}
 _OF_THE_ENDPOINT = {"base_url", "key_env", "key_file", "network", "timeouts", "retries"}
 
 
@@ -48,49 +95,29 @@ def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembe
     """What the home's file configures, else `OPENAI_BASE_URL`, else the remembered local server, else `NO_MODELS`.
 
     Touches no network and reads no key. `remembered` is the URL of a server that `find_local_servers` found and a
-    person was told of. Raises `InputError` for a configuration with a mistake in it.
+    person was told of. Raises `InputError` with the place of a mistake: file and line for what is no TOML, else the
+    key. No value of the file is in a message.
     """
-    slots, provided = slots_of_file(home, environ), provided_of_file(home)
+    path = home / FILE_NAME
+    tables = {name: _checked(name, table, f"{path}: models.{name}") for name, table in _tables(path).items()}
+    provided = _provided(tables.get(EMBEDDING, {}), f"{path}: models.{EMBEDDING}")
+    narrator = tables.get(NARRATOR, {})
+    slots = {
+        name: _slot(name, table, {} if name == NARRATOR else narrator, path, environ)
+        for name, table in tables.items()
+        if "provider" not in table
+    }
     if slots:
         return Models("file", slots, provided)
-    if slots := slots_of_environment(os.environ if environ is None else environ):
+    if slots := _slots_of_environment(os.environ if environ is None else environ):
         return Models("environment", slots, provided)
     if remembered:
-        return Models("local", slots_of_local(remembered), provided)
+        url = read_base_url(remembered, "the local server")
+        return Models("local", {NARRATOR: Slot(NARRATOR, url, network="loopback")}, provided)
     return replace(NO_MODELS, provided=provided) if provided else NO_MODELS
 
 
-def slots_of_file(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, Slot]:
-    """The slots that the home's file configures; empty when there is no file or no `[models]` in it.
-
-    Raises `InputError` with the place: file and line for what is no TOML, else the key.
-    """
-    return slots_of(_document(home / FILE_NAME), home / FILE_NAME, environ)
-
-
-def slots_of(document: Mapping[str, Any], path: Path, environ: Mapping[str, str] | None = None) -> dict[str, Slot]:
-    """The slots of a file that has been parsed; `path` is for messages and for key files beside it."""
-    tables = document.get("models", {})
-    if not is_table(tables):
-        raise ParameterError(f"{path}: models", "is no table", cure="write [models.narrator]")
-    return _read(tables, path, environ) if tables else {}
-
-
-def provided_of_file(home: Path) -> Provided | None:
-    """The embedding provider that the file names in place of an endpoint; raises as `slots_of_file` does."""
-    path = home / FILE_NAME
-    tables = _document(path).get("models")
-    table = tables.get(EMBEDDING) if is_table(tables) else None
-    if not is_table(table) or "provider" not in table:
-        return None
-    from talekeeper.models.tables import read_provided, read_table  # noqa: PLC0415 -- as in _read
-
-    place = f"{path}: models.{EMBEDDING}"
-    return read_provided(read_table(table, place), place)
-
-
-def slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
-    """A narrator from `OPENAI_BASE_URL`, with `OPENAI_API_KEY` and `OPENAI_MODEL` when they are set; else nothing."""
+def _slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
     text = environ.get("OPENAI_BASE_URL", "").strip()
     if not text:
         return {}
@@ -100,116 +127,104 @@ def slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
     return {NARRATOR: Slot(NARRATOR, url, model=model, key=key, network=named_network(url.host))}
 
 
-def slots_of_local(url: str, model: str = "") -> dict[str, Slot]:
-    """A narrator at a server on this machine that was found before and is remembered by its URL."""
-    read = read_base_url(url, "the local server")
-    return {NARRATOR: Slot(NARRATOR, read, model=model, network="loopback")}
-
-
-def _document(path: Path) -> dict[str, Any]:
-    """Empty where there is no file."""
+def _tables(path: Path) -> dict[str, Any]:
+    """What `[models]` holds; empty where the file or the table is absent."""
     try:
-        text = _text(path)
+        document = read_toml(path, "the file", any_value=True)
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeError) as error:
-        fault = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-    else:
-        return _parsed(text, path)
-    raise InputError(f"the file cannot be read ({fault})", where=str(path))
-
-
-def _text(path: Path) -> str:
-    if path.exists() and not path.is_file():  # opening a pipe may wait for ever
-        raise InputError("this is no file, and the settings of models go there", where=str(path), cure="move it away")
-    with path.open("rb") as file:
-        raw = file.read(_FILE_LIMIT + 1)
-    if len(raw) > _FILE_LIMIT:
-        raise InputError("the file has more than a mebibyte", where=str(path))
-    return raw.decode("utf-8-sig")
-
-
-def _parsed(text: str, path: Path) -> dict[str, Any]:
-    import tomli  # noqa: PLC0415 -- a home without the file does not need it
-
-    try:
-        return tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        # The message may quote the line, and a person may have put a key there all the same.
-        fault = InputError("the file is not TOML", where=f"{path}:{error.lineno}:{error.colno}", cure="mend this line")
-    raise fault
-
-
-def _read(tables: dict[str, Any], path: Path, environ: Mapping[str, str] | None) -> dict[str, Slot]:
-    from talekeeper.models.tables import read_provided, read_table  # noqa: PLC0415 -- brings pydantic, for who has tables
-
-    read: dict[str, SlotTable] = {}
-    for name, table in tables.items():
-        if not _SLOT_NAME.fullmatch(name):
+    tables = (document.data or {}).get("models", {})
+    if not is_table(tables):
+        raise ParameterError(f"{path}: models", "is no table", cure="write [models.narrator]")
+    for name in tables:
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,63}", name):
             raise ParameterError(f"{path}: models", f"{name!r} is no name of a slot", cure="use lower-case letters")
-        read[name] = read_table(table, f"{path}: models.{name}")
-        if name != EMBEDDING:
-            _refuse_what_embeds(name, read[name], f"{path}: models.{name}")
-        if read[name].provider:
-            read_provided(read[name], f"{path}: models.{name}")
-    narrator = read.get(NARRATOR)
-    return {name: _slot(name, table, narrator, path, environ) for name, table in read.items() if not table.provider}
+    return tables
 
 
-def _refuse_what_embeds(name: str, table: SlotTable, place: str) -> None:
-    for key, cure in _OF_EMBEDDING.items():
-        if getattr(table, key) is not None:
+def _checked(name: str, table: Any, place: str) -> dict[str, Any]:
+    _check_keys(table, KEYS, place)
+    _check_keys(table.get("timeouts", {}), _TIMEOUTS, f"{place}.timeouts")
+    if "price" in table:
+        _check_keys(table["price"], _PRICE, f"{place}.price", _PRICE_CURE)
+        for key in ("prompt", "completion"):
+            if key not in table["price"]:
+                raise ParameterError(f"{place}.price.{key}", "is missing", cure=_PRICE_CURE)
+    if fault := sampling_fault(table.get("sampling", {})):
+        raise ParameterError(f"{place}.sampling", fault)
+    for key, cure in _OF_EMBEDDING.items() if name != EMBEDDING else ():
+        if key in table:
             raise ParameterError(f"{place}.{key}", "only the embedding slot has one", cure=_meant(name) or cure)
+    checked: dict[str, Any] = table
+    return checked
 
 
-def _meant(name: str) -> str:
-    """The question whether a known slot was meant; empty for one that is known, or like none."""
-    near = [] if name in SLOTS else get_close_matches(name, SLOTS, n=1)
-    return f"did you mean [models.{near[0]}]?" if near else ""
+def _check_keys(table: Any, keys: Mapping[str, Key], place: str, cure: str = "") -> None:
+    if not is_table(table):
+        raise ParameterError(place, "must be a table")
+    for fault in key_faults(table, keys):
+        key = str(fault.path[-1])
+        if fault.on == "key" and key.lower() in _SECRETS:
+            cure = 'write key_env = "NAME" or key_file = "a file of mode 0600", and take the key out of this file'
+            raise ParameterError(f"{place}.{key}", "a key is not kept in this file", cure=cure)
+        cure = fault.cure or (_PRICE_CURE if key == "price" else cure)
+        raise ParameterError(f"{place}.{key}", fault.what, cure=cure)
 
 
-def _slot(name: str, own: SlotTable, narrator: SlotTable | None, path: Path, environ: Mapping[str, str] | None) -> Slot:
-    values = _inherited(name, own, narrator) | own.model_dump(exclude_none=True, exclude={"timeouts"})
-    if "price" in values:
-        values["price"] = Price(**values["price"])
+def _provided(table: Mapping[str, Any], place: str) -> Provided | None:
+    """The provider that embeds in place of an endpoint, when the embedding table names one."""
+    if "provider" not in table:
+        return None
+    if others := sorted(table.keys() - _OF_A_PROVIDER):
+        cure = "a provider has no endpoint: keep provider, model, batch, store and prefixes, or take provider away"
+        raise ParameterError(f"{place}.{others[0]}", "stands beside provider", cure=cure)
+    return Provided(**table)
+
+
+def _slot(
+    name: str, own: Mapping[str, Any], narrator: Mapping[str, Any], path: Path, environ: Mapping[str, str] | None
+) -> Slot:
     place = f"{path}: models.{name}"
-    if values.pop("store", None):
+    inherited = _inherited(name, own, narrator)
+    values = {**inherited, **own}
+    if "store" in values:
         raise ParameterError(f"{place}.store", "stands without provider", cure="the home keeps an endpoint's vectors")
     if "base_url" not in values:
         cure = f"write it there, or in [models.{NARRATOR}] for all slots"
         if name == EMBEDDING:
             cure = f'write provider = "{LOCAL}" for the model of the semantic extra, or the base_url of an endpoint'
         raise ParameterError(f"{place}.base_url", "is missing", cure=_meant(name) or cure)
-    url = read_base_url(values.pop("base_url"), f"{place}.base_url")
-    if own.key_env and own.key_file:
+    if "key_env" in own and "key_file" in own:
         raise ParameterError(f"{place}.key_file", "stands beside key_env", cure="keep one of the two")
-    environment, file = values.pop("key_env", None), values.pop("key_file", None)
-    values["network"] = values.get("network") or named_network(url.host)
-    if "json_mode" in values:
-        values["json"] = values.pop("json_mode")
-    limits = values.pop("timeouts", {}) | (own.timeouts.model_dump(exclude_none=True) if own.timeouts else {})
-    return Slot(name, url, key=_key(environment, file, path, environ), limits=TimeLimits(**limits), **values)
+    url = read_base_url(values.pop("base_url"), f"{place}.base_url")
+    values.setdefault("network", named_network(url.host))
+    key = _key(values.pop("key_env", ""), values.pop("key_file", ""), path, environ)
+    values["limits"] = TimeLimits(**{**inherited.get("timeouts", {}), **values.pop("timeouts", {})})
+    if "price" in values:
+        values["price"] = Price(**values["price"])
+    return Slot(name, url, key=key, **values)
 
 
-def _inherited(name: str, own: SlotTable, narrator: SlotTable | None) -> dict[str, Any]:
+def _inherited(name: str, own: Mapping[str, Any], narrator: Mapping[str, Any]) -> dict[str, Any]:
     """What the narrator's table gives. With an endpoint of its own a slot gets nothing: least of all the key."""
-    if narrator is None or narrator is own or own.base_url is not None:
+    if "base_url" in own:
         return {}
-    values = narrator.model_dump(exclude_none=True)
+    left_out = {"key_env", "key_file"} if "key_env" in own or "key_file" in own else set[str]()
+    if own.get("model", narrator.get("model")) != narrator.get("model"):
+        left_out |= _OF_THE_MODEL
     if name == EMBEDDING:
-        values = {key: value for key, value in values.items() if key in _OF_THE_ENDPOINT}
-    if own.key_env or own.key_file:
-        values.pop("key_env", None)
-        values.pop("key_file", None)
-    if own.model is not None and own.model != narrator.model:
-        for key in _OF_THE_MODEL:
-            values.pop(key, None)
-    return values
+        left_out |= narrator.keys() - _OF_THE_ENDPOINT
+    return {key: value for key, value in narrator.items() if key not in left_out}
 
 
-def _key(environment: str | None, file: str | None, path: Path, environ: Mapping[str, str] | None) -> KeySource | None:
-    if environment:
-        return EnvironmentKey(environment, environ)
-    if file:
-        return FileKey(path.parent / Path(file).expanduser())
-    return None
+def _key(variable: str, file: str, path: Path, environ: Mapping[str, str] | None) -> KeySource | None:
+    if variable:
+        return EnvironmentKey(variable, environ)
+    return FileKey(path.parent / Path(file).expanduser()) if file else None
+
+
+def _meant(name: str) -> str:
+    """The question whether a known slot was meant; empty for one that is known, or like none."""
+    if name in SLOTS or not (near := nearest(name, SLOTS)):
+        return ""
+    return f"did you mean [models.{near}]?"
