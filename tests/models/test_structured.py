@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import BadReply, ModelUnreachable, ParameterError
+from talekeeper.json_schema import InvalidSchema, Validator
 from talekeeper.models import Reply, Request, ToolCall, Usage, ask_structured, read_arguments
 from talekeeper.models.client import Client
-from talekeeper.models.structured import Form, check_bounded, fitting
+from talekeeper.models.structured import check_bounded, fitting
 from talekeeper.testing import ScriptedServer, fail, say, say_json
 
 MakeClient = Callable[..., Client]
@@ -57,7 +58,7 @@ def test_a_good_answer_is_asked_for_once(make_client: MakeClient, question: Requ
     ],
 )
 def test_what_stands_around_the_object_is_passed_over(text: str, value: dict[str, Any]) -> None:
-    found, _ = fitting(Reply(text), Form(SCHEMA))
+    found, _ = fitting(Reply(text), Validator(SCHEMA))
 
     assert found == value
 
@@ -73,21 +74,21 @@ def test_what_stands_around_the_object_is_passed_over(text: str, value: dict[str
         ('{"scene": oops, "more": {}}', "its JSON is broken"),
         ('```json\n{"scene": "x"\n```\n{}', "its JSON is broken"),
         ('{"scene": NaN}', "its JSON is broken"),
-        ('{"scene": 3}', "scene: 3 is not of type 'string'"),
-        ('{"new_facts": ["a", "b", "c", "d"]}', "new_facts: ['a', 'b', 'c', 'd'] is too long"),
-        ('{"scene": "' + "x" * 300 + '"}', "scene: does not hold the schema's 'maxLength'"),
+        ('{"scene": 3}', "scene: must be of type string"),
+        ('{"new_facts": ["a", "b", "c", "d"]}', "new_facts: has 4 items, and at most 3"),
+        ('{"scene": "' + "x" * 300 + '"}', "scene: has 300 characters, and at most"),
         ('{"a":' * 50_000, "its JSON is broken (it is nested too deep)"),
         *((f'{{"a": {nest(depth)}}}', "its JSON is broken (it is nested too deep)") for depth in (64, 400, 900)),
         ("{" * 500_000, "its JSON is broken"),
         ('{"' * 250_000, "its JSON is broken"),
         ("{x" * 250_000, "it holds no JSON object"),
         ("```\n" * 125_000, "it holds no JSON object"),
-        ('{"scene": 1}' * 40_000, "scene: 1 is not of type"),
+        ('{"scene": 1}' * 40_000, "scene: must be of type string"),
     ],
     ids=lambda value: value[:30],
 )
 def test_what_cannot_be_used_is_said_and_nothing_is_taken_for_it(text: str, told: str) -> None:
-    found, misfit = fitting(Reply(text), Form(SCHEMA))
+    found, misfit = fitting(Reply(text), Validator(SCHEMA))
 
     assert found is None
     assert misfit.startswith(told)
@@ -110,7 +111,7 @@ def test_two_bad_answers_are_an_error_and_the_last(make_client: MakeClient, ques
     with ScriptedServer([say("no"), say('{"scene": 1}')]) as server, pytest.raises(BadReply) as caught:
         ask_structured(make_client(server), question, SCHEMA, name="blocks")
 
-    assert "structured answer blocks: no usable answer in two: scene: 1 is not of type 'string'" in str(caught.value)
+    assert "structured answer blocks: no usable answer in two: scene: must be of type string" in str(caught.value)
     assert caught.value.data["usage"] == Usage(20, 3)
     assert len(server.chats) == 2
 
@@ -188,14 +189,14 @@ def test_values_that_are_named_need_no_length() -> None:
 def test_a_reference_to_elsewhere_is_not_fetched() -> None:
     with ScriptedServer() as server:
         schema = {"type": "object", "properties": {"a": {"$ref": f"{server.base_url}/schema.json"}}}
-        with pytest.raises(Exception, match="Unresolvable"):
-            Form(schema).wrong({"a": 1})
+        with pytest.raises(InvalidSchema):
+            Validator(schema)
 
     assert server.requests == []
 
 
 STORABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
-ANYTHING = Form({"type": "object"})
+ANYTHING = Validator({"type": "object"})
 
 
 @given(

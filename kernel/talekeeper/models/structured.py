@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from talekeeper.errors import BadReply, ModelError, ParameterError
+from talekeeper.json_schema import Validator
 from talekeeper.models.chat import Cancel, ChatMessage, ChatModel, Reply, Request, Usage
 from talekeeper.models.plain import read_json_at
 from talekeeper.models.reasoning import without_thoughts
@@ -17,6 +17,11 @@ from talekeeper.text import NotJson
 
 _SHOWN = 2000
 _TRIED = 20  # objects of an answer that are held against the schema; a sane one has one or two
+# Parts of a schema that hold data and no schemas.
+_DATA = frozenset({"enum", "const", "default", "examples", "required"})
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+# `{"`, `{}` or `{` at the end; a brace in prose, `{travel}`, does not begin like that.
+_BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def ask_structured(
     """
     if bounded:
         check_bounded(schema)
-    form = Form(schema)
+    validator = Validator(json.loads(json.dumps(schema, default=dict)))  # it may come frozen
     asking = replace(request, schema=schema, schema_name=name)
     usage: Usage | None = None
     misfit = ""
@@ -60,7 +65,7 @@ def ask_structured(
             error.data.setdefault("usage", usage)
             raise
         usage = usage + reply.usage if usage and reply.usage else usage or reply.usage
-        value, misfit = fitting(reply, form)
+        value, misfit = fitting(reply, validator)
         if value is not None:
             return Structured(value, reply, asked, usage)
         asking = replace(asking, messages=[*request.messages, *_again(reply, misfit)])
@@ -72,15 +77,17 @@ def ask_structured(
     )
 
 
-def fitting(reply: Reply, form: Form) -> tuple[dict[str, Any] | None, str]:
-    """The object in an answer that has the form, the longest of several; else None and why, in words for the model."""
+def fitting(reply: Reply, validator: Validator) -> tuple[dict[str, Any] | None, str]:
+    """The object in an answer that fits the schema, or the longest of several; else None and why, for the model."""
     misfit = ""
     longest_first = sorted(find_objects(reply.text), key=lambda found: -found.size)
     for found in longest_first[:_TRIED]:
-        wrong = f"its JSON is broken ({found.fault})" if found.fault else form.wrong(found.value)
-        if not wrong:
+        if found.fault:
+            misfit = misfit or f"its JSON is broken ({found.fault})"
+        elif fault := validator.fault(found.value):
+            misfit = misfit or ": ".join(filter(None, fault))
+        else:
             return found.value, ""
-        misfit = misfit or wrong
     misfit = misfit or "it holds no JSON object"
     return None, f"it was cut off at its length limit; {misfit}" if reply.finish == "length" else misfit
 
@@ -92,39 +99,6 @@ def _again(reply: Reply, misfit: str) -> list[ChatMessage]:
         " nothing before or after it."
     )
     return [ChatMessage("assistant", shown or "(nothing)"), ChatMessage("user", correction)]
-
-
-_TOLD = 200
-_DATA = frozenset({"enum", "const", "default", "examples", "required"})
-
-
-class _Fault(Protocol):
-    """What is used of a `jsonschema.ValidationError`, whose own types are half unknown."""
-
-    message: str
-    validator: str
-
-    @property
-    def absolute_path(self) -> Iterable[str | int]: ...
-
-
-class Form:
-    """A schema ready to check objects with; loads jsonschema. No schema is ever fetched."""
-
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        plain = json.loads(json.dumps(schema, default=dict))  # it may come frozen, and jsonschema wants dicts
-        registry = import_module("jsonschema_specifications").REGISTRY
-        self._validator: Any = import_module("jsonschema").Draft202012Validator(plain, registry=registry)
-
-    def wrong(self, value: object) -> str:
-        """What is wrong with the value, in words for the model that wrote it; empty when nothing is."""
-        faults = self._validator.iter_errors(value)
-        fault: _Fault | None = import_module("jsonschema").exceptions.best_match(faults)
-        if fault is None:
-            return ""
-        place = "/".join(map(str, fault.absolute_path))
-        told = fault.message if len(fault.message) <= _TOLD else f"does not hold the schema's {fault.validator!r}"
-        return f"{place}: {told}" if place else told
 
 
 def check_bounded(schema: Mapping[str, Any]) -> None:
@@ -142,7 +116,7 @@ def check_bounded(schema: Mapping[str, Any]) -> None:
 
 
 def _parts(value: object, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every table in a schema with its pointer; what stands under enum, const, default and examples is data."""
+    """Every table in a schema with its pointer; what stands under `_DATA` is none."""
     if isinstance(value, Mapping):
         table = cast("Mapping[str, Any]", value)
         yield place, table
@@ -152,11 +126,6 @@ def _parts(value: object, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]
     elif isinstance(value, list | tuple):
         for number, item in enumerate(cast("Iterable[object]", value)):
             yield from _parts(item, f"{place}/{number}")
-
-
-_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
-# `{"`, `{}` or `{` at the end; a brace in prose, `{travel}`, does not begin like that.
-_BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)')
 
 
 @dataclass(frozen=True, slots=True)
