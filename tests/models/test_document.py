@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from talekeeper.models import SLOTS, Slot, open_models
-from talekeeper.models.local import USUAL_PORTS
-from talekeeper.models.settings_file import KEYS
+from talekeeper.models.settings import KEYS, USUAL_PORTS
 from talekeeper.models.urls import NETWORKS, BaseUrl
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/how-to/connect-a-model.md").read_text("utf-8")

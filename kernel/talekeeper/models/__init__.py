@@ -23,11 +23,10 @@ if TYPE_CHECKING:
         sampling_fault,
     )
     from talekeeper.models.client import Client
-    from talekeeper.models.local import LocalServer, find_local_servers
+    from talekeeper.models.lenient_json import fit, read_arguments
     from talekeeper.models.local_encoder import MODEL, local_embed, local_version
-    from talekeeper.models.plain import fit, read_arguments
     from talekeeper.models.secrets import EnvironmentKey, Redactor
-    from talekeeper.models.settings_file import open_models
+    from talekeeper.models.settings import LocalServer, find_local_servers, open_models
     from talekeeper.models.slots import (
         BILLION,
         EMBEDDING,

@@ -1,4 +1,4 @@
-"""The client of one slot: an OpenAI-compatible endpoint over HTTP.
+"""The client of one slot, an OpenAI-compatible endpoint over HTTP.
 
 This room knows no database, so it cannot see whether a write is open: whoever calls `complete`, `stream`, `embed` or
 `list_models` calls `db.ensure_outside_write` before. A client holds no connection and may be shared by threads.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from talekeeper.models.chat import Reply, ToolCall, Usage
-from talekeeper.models.plain import fit, read_json
+from talekeeper.models.lenient_json import fit, read_json
 from talekeeper.text import NotJson, is_array, is_table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from talekeeper.errors import BadReply, ModelError, ParameterError
 from talekeeper.json_schema import Validator
 from talekeeper.models.chat import Cancel, ChatMessage, ChatModel, Reply, Request, Usage
-from talekeeper.models.plain import read_json_at
+from talekeeper.models.lenient_json import read_json_at
 from talekeeper.models.reasoning import without_thoughts
 from talekeeper.text import NotJson
 

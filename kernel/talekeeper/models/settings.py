@@ -1,17 +1,18 @@
-"""The models of a home as `<home>/talekeeper.toml` and the environment configure them."""
+"""Where the models of a home come from: `<home>/talekeeper.toml`, the environment, or a server on this machine."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from talekeeper.clock import Clock
 from talekeeper.config import Key, key_faults, nearest, read_toml
-from talekeeper.errors import ParameterError
-from talekeeper.models.chat import sampling_fault
+from talekeeper.errors import ModelError, ParameterError
+from talekeeper.models.chat import Cancel, sampling_fault
 from talekeeper.models.secrets import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.slots import (
     EMBEDDING,
@@ -27,7 +28,7 @@ from talekeeper.models.slots import (
     Slot,
     TimeLimits,
 )
-from talekeeper.models.urls import NETWORKS, named_network, read_base_url
+from talekeeper.models.urls import NETWORKS, BaseUrl, named_network, read_base_url
 from talekeeper.text import is_table
 
 _REGISTERED = r"[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}"
@@ -90,6 +91,11 @@ _OF_A_PROVIDER = {"provider", "model", "batch", "store", "query_prefix", "passag
 _OF_THE_MODEL = {"price", "thinks"}
 _OF_THE_ENDPOINT = {"base_url", "key_env", "key_file", "network", "timeouts", "retries"}
 
+USUAL_PORTS = (("Ollama", 11434), ("llama.cpp", 8080), ("LM Studio", 1234))
+
+# A server on the same machine that takes longer than this to list its models is busy loading one.
+_LIMITS = TimeLimits(connect=0.5, first=2.0, between=1.0, total=3.0)
+
 
 def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembered: str = "") -> Models:
     """What the home's file configures, else `OPENAI_BASE_URL`, else the remembered local server, else `NO_MODELS`.
@@ -115,6 +121,31 @@ def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembe
         url = read_base_url(remembered, "the local server")
         return Models("local", {NARRATOR: Slot(NARRATOR, url, network="loopback")}, provided)
     return replace(NO_MODELS, provided=provided) if provided else NO_MODELS
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A server that answered: what usually listens there, where, and the models it lists."""
+
+    program: str
+    url: BaseUrl
+    models: tuple[str, ...]
+
+
+def find_local_servers(
+    *, clock: Clock, ports: Sequence[tuple[str, int]] = USUAL_PORTS, cancel: Cancel | None = None
+) -> list[LocalServer]:
+    """The servers on 127.0.0.1 that answer `/v1/models` with a list of models; anything else there does not count.
+
+    Sends no text and no key. Takes some 3 s for each port that is open and silent, nothing for a closed one.
+    """
+    found: list[LocalServer] = []
+    for program, port in ports:
+        url = BaseUrl("http", "127.0.0.1", port, "/v1")
+        names = _listed(url, clock, cancel)
+        if names:
+            found.append(LocalServer(program, url, tuple(names)))
+    return found
 
 
 def _slots_of_environment(environ: Mapping[str, str]) -> dict[str, Slot]:
@@ -228,3 +259,13 @@ def _meant(name: str) -> str:
     if name in SLOTS or not (near := nearest(name, SLOTS)):
         return ""
     return f"did you mean [models.{near}]?"
+
+
+def _listed(url: BaseUrl, clock: Clock, cancel: Cancel | None) -> list[str]:
+    from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpx, which nothing else here needs
+
+    slot = Slot(NARRATOR, url, network="loopback", limits=_LIMITS, retries=0)
+    try:
+        return Client(slot, clock=clock).list_models(cancel=cancel)
+    except ModelError:
+        return []
