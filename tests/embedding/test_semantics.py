@@ -139,7 +139,7 @@ def test_what_is_taken_out_loses_its_vector_at_once(home: Home, act: str) -> Non
     first, *_ = tell(home, *TEXTS)
     home.semantics.embed(STORY)
 
-    getattr(home.story, act)(STORY, first)
+    getattr(home.story.messages, act)(STORY, first)
 
     assert vectors(home) == len(TEXTS) - 1
     assert TEXTS[0] not in found(home, "Which doctor?")

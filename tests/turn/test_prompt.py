@@ -296,7 +296,7 @@ def act(stage: Stage, name: str, number: int) -> None:
             case "take":
                 story.tree.switch_take(address, number % 3 + 1)
             case _:
-                getattr(story, name)(address)
+                getattr(story.tree, name)(address)
     except (NotFound, StopIteration):
         pass
     except Exception as fault:

@@ -18,7 +18,7 @@ from talekeeper.plugin_context.pending import Batch, Pending, Step, WrittenBy
 from talekeeper.plugin_types import Covers, TurnView
 from talekeeper.plugins import Plugin
 from talekeeper.services import Services
-from talekeeper.story import Coordinate, Derived, Job, Record, Scope, Session, scope_of
+from talekeeper.story import Address, Coordinate, Derived, Job, Record, Scope, Session, Story, scope_of
 
 _SLICE = 0.05  # seconds between looks at what may cancel the call
 _log = logging.getLogger("talekeeper.plugins")
@@ -141,13 +141,28 @@ class Bound:
     job: InJob | None = None
 
     @property
+    def story(self) -> Story:
+        """The home's."""
+        return self.services.story
+
+    @property
+    def address(self) -> Address:
+        """The session's."""
+        return self.session.address
+
+    def live(self) -> Bound:
+        """Itself while the call lives; else raises `ContextClosed`, or `Cancelled`."""
+        self.life.check()
+        return self
+
+    @property
     def turn_number(self) -> int:
         """The turn the call belongs to: its own, its job's, or the newest."""
         if self.turn is not None:
             return self.turn.view.number
         if self.job is not None:
             return self.job.turn
-        newest = self.services.story.messages.read(self.session.address, last=1)
+        newest = self.story.messages.read(self.address, last=1)
         return newest[-1].turn if newest else 0
 
     def own(self, name: str) -> Namespace:
@@ -216,11 +231,11 @@ class Bound:
 
         def run(tx: Tx) -> None:
             if self.job is not None:
-                self.services.story.jobs.check(self.session.address, self.job.job.id, self.job.lease, tx)
+                self.story.jobs.check(self.address, self.job.job.id, self.job.lease, tx)
             for step in steps:
                 step.run(tx, self.at)
 
-        self.services.story.write(run, name=f"a batch of {self.plugin.id}")
+        self.story.write(run, name=f"a batch of {self.plugin.id}")
 
     def _others(self, name: str) -> Namespace:
         plugin_id, _, bare = name.partition("/")
@@ -231,7 +246,7 @@ class Bound:
                 f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
             )
         hidden = found[0].search is not None and found[0].search.visibility == "owner"
-        if hidden and not self.services.story.read(lambda tx: is_owner(tx, self.session.address)):
+        if hidden and not self.story.read(lambda tx: is_owner(tx, self.address)):
             raise self._denied(f"it reads {name}", "only the owner may see that")
         return found[0]
 
@@ -239,7 +254,7 @@ class Bound:
         denied = PermissionDenied(what, where=self.plugin.id, cure=cure, plugin=self.plugin.id)
         # Reported even where the plugin swallows the error.
         _log.warning("denied: %s", denied)
-        self.services.report("denied", self.session.address, plugin=self.plugin.id, what=what)
+        self.services.report("denied", self.address, plugin=self.plugin.id, what=what)
         return denied
 
 

@@ -43,7 +43,7 @@ class CallContext:
     @cached_property
     def session(self) -> SessionView:
         """The session the call is bound to; read when first asked for."""
-        return session_view(self._bound.services.story, self._bound.session, self._bound.at)
+        return session_view(self._bound.story, self._bound.session, self._bound.at)
 
     def check(self) -> None:
         """Raises `ContextClosed` when the call is over its time, `Cancelled` when it was cancelled."""

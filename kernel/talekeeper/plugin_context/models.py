@@ -38,9 +38,9 @@ class CallModels:
 
     def missing(self, slot: str) -> str:
         """Why the slot cannot be asked."""
-        self._bound.life.check()
-        self._bound.permit_model(slot)
-        return self._bound.services.models.missing(slot)
+        bound = self._bound.live()
+        bound.permit_model(slot)
+        return bound.services.models.missing(slot)
 
     def complete(
         self, slot: str, messages: Said, *, schema: Mapping[str, Json] | None = None, reply: int = 0
@@ -75,8 +75,7 @@ class CallModels:
             answer.reply = stream.reply
 
     def _client(self, slot: str) -> ChatModel:
-        bound = self._bound
-        bound.life.check()
+        bound = self._bound.live()
         bound.permit_model(slot)
         ensure_outside_write(f"a question of plugin {bound.plugin.id} to the model {slot}")
         with self._lock:
@@ -115,16 +114,14 @@ class CallModels:
         use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.plugin.id)
         asked = bound.services.models.slot(slot)
         try:
-            bound.services.story.turn_log.spend(bound.session.address, [with_cost(use, asked)])
+            bound.story.turn_log.spend(bound.address, [with_cost(use, asked)])
         except StoreError as error:
             # The answer is there and worth more than its count.
             _log.warning("what the model %s used was not counted: %s", slot, error)
 
     def _tell(self, kind: str, body: object = None, **facts: object) -> None:
         bound = self._bound
-        bound.services.report(
-            kind, bound.session.address, turn=bound.turn_number, plugin=bound.plugin.id, body=body, **facts
-        )
+        bound.services.report(kind, bound.address, turn=bound.turn_number, plugin=bound.plugin.id, body=body, **facts)
 
 
 def with_cost(use: ModelUse, slot: Slot | None) -> ModelUse:

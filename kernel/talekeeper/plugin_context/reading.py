@@ -38,37 +38,33 @@ class StoryHistory:
 
     def messages(self, *, turns: tuple[int, int] | None = None, last: int | None = None) -> tuple[MessageView, ...]:
         """Messages in story order."""
-        self._bound.life.check()
-        found = self._bound.services.story.messages.read(
-            self._bound.session.address, turns=turns, last=last, at=self._bound.at, hidden=False
-        )
-        return tuple(message_view(message) for message in found)
+        bound = self._bound.live()
+        found = bound.story.messages.read(bound.address, turns=turns, last=last, at=bound.at, hidden=False)
+        return tuple(map(message_view, found))
 
     def message(self, message_id: str) -> MessageView | None:
         """The message with this id, when it is on the lineage."""
-        self._bound.life.check()
-        story, address = self._bound.services.story, self._bound.session.address
+        bound = self._bound.live()
+        story, address = bound.story, bound.address
 
         def read(tx: Tx) -> Message | None:
             found = story.messages.by_id(address, [message_id], tx=tx).get(message_id)
             if found is None or found.hidden or found.deleted:
                 return None
-            return found if story.tree.on_lineage(address, found.coordinate, at=self._bound.at, tx=tx) else None
+            return found if story.tree.on_lineage(address, found.coordinate, at=bound.at, tx=tx) else None
 
         message = story.read(read)
         return None if message is None else message_view(message)
 
     def speakers(self) -> tuple[str, ...]:
         """Every name a message was spoken under."""
-        self._bound.life.check()
-        return tuple(self._bound.services.story.messages.speakers(self._bound.session.address, at=self._bound.at))
+        bound = self._bound.live()
+        return tuple(bound.story.messages.speakers(bound.address, at=bound.at))
 
     def settled(self, job: str) -> tuple[tuple[int, int], ...]:
         """Depths that runs of one of the plugin's jobs cover, by turns of the lineage."""
-        self._bound.life.check()
-        bound = self._bound
-        jobs, address = bound.services.story.jobs, bound.session.address
-        return tuple(jobs.settled(address, bound.plugin.id, job, at=bound.at))
+        bound = self._bound.live()
+        return tuple(bound.story.jobs.settled(bound.address, bound.plugin.id, job, at=bound.at))
 
 
 class StorySearch:
@@ -79,19 +75,19 @@ class StorySearch:
 
     def terms(self, text: str) -> tuple[str, ...]:
         """The terms of a text as a query has them."""
-        self._bound.life.check()
+        self._bound.live()
         return terms(text)
 
     def rank_texts(
         self, query: str, texts: Sequence[str], limit: int | None = None, min_coverage: float = 0.0
     ) -> tuple[RankedText, ...]:
         """The texts that share a term with the query, best first."""
-        self._bound.life.check()
+        self._bound.live()
         return rank_texts(query, texts, limit, min_coverage)
 
     def excerpt(self, text: str, query: str, limit: int = 500) -> str:
         """The stretch that matches best."""
-        self._bound.life.check()
+        self._bound.live()
         return snippet(text, query, limit)
 
     def memory_search(
@@ -106,8 +102,8 @@ class StorySearch:
         limit: int = 5,
     ) -> Answer:
         """Asks as the narrator's tool does."""
-        self._bound.life.check()
-        given = {
+        bound = self._bound.live()
+        arguments = {
             "query": None if wordings and not query else query,
             "wordings": wordings,
             "scope": scope,
@@ -116,43 +112,37 @@ class StorySearch:
             "turn_to": turn_to,
             "limit": limit,
         }
-        # As in `score`.
-        with self._bound.life.asking():
-            return search_memory(
-                self._bound.services, self._bound.session.address, read_question(given), at=self._bound.at
-            )
+        with bound.life.asking():  # as in `score`
+            return search_memory(bound.services, bound.address, read_question(arguments), at=bound.at)
 
     def score(
         self, namespace: str, queries: Sequence[tuple[str, float]], *, limit: int | None = None
     ) -> tuple[ScoredRecord, ...]:
         """The live records that share a term with one of the weighted queries, best first."""
-        self._bound.life.check()
+        bound = self._bound.live()
         found = self._searched(namespace)
         if limit is not None and limit < 1:
             raise ParameterError("limit", f"{limit} is out of range", cure="use 1 or more, or leave it out")
         # The sum over several queries may be best where none of them is.
         depth = limit if limit is not None and len(queries) == 1 else _EVERY
-        services, texts = self._bound.services, [text for text, _ in queries]
+
+        def read(embedded: EmbeddedQuestion | None) -> tuple[ScoredRecord, ...]:
+            return bound.story.read(lambda tx: self._score(tx, found, queries, embedded, depth))
+
         # What embeds or keeps vectors may be slow, and its time is not the plugin's.
-        with self._bound.life.asking():
-            scored = read_embedded(
-                services,
-                texts,
-                lambda meant: services.story.read(lambda tx: self._score(tx, found, queries, meant, depth)),
-            )
-        return scored[:limit]
+        with bound.life.asking():
+            return read_embedded(bound.services, [text for text, _ in queries], read)[:limit]
 
     def holding(self, namespace: str, text: str) -> Holding:
         """How many live records there are, and how many hold each term of a text."""
-        self._bound.life.check()
-        bound, found = self._bound, self._searched(namespace)
+        bound = self._bound.live()
+        found, index = self._searched(namespace), bound.services.index
 
         def read(tx: Tx) -> Holding:
             query = self._query(tx, found, text, 0)
-            index = bound.services.index
             return Holding(index.search(tx, query).searched, freeze(index.holding(tx, query)))
 
-        return bound.services.story.read(read)
+        return bound.story.read(read)
 
     def _searched(self, name: str) -> Namespace:
         namespace = self._bound.readable(name)
@@ -161,17 +151,17 @@ class StorySearch:
         return namespace
 
     def _query(
-        self, tx: Tx, namespace: Namespace, text: str, depth: int, meant: EmbeddedQuestion | None = None
+        self, tx: Tx, namespace: Namespace, text: str, depth: int, embedded: EmbeddedQuestion | None = None
     ) -> Query:
         bound = self._bound
         return Query(
             texts=(text,),
-            parts=part_scopes(bound.services, tx, bound.session.address, [bound.scope(namespace)], bound.at),
+            parts=part_scopes(bound.services, tx, bound.address, [bound.scope(namespace)], bound.at),
             sources=(Source(namespace.plugin, namespace.name),),
             depth=depth,
             neighbours=False,
             backs_off=False,  # what a plugin is told shares a term shares one of the text's own
-            meaning=query_meaning(bound.services, tx, meant),
+            meaning=query_meaning(bound.services, tx, embedded),
         )
 
     def _score(
@@ -179,14 +169,14 @@ class StorySearch:
         tx: Tx,
         namespace: Namespace,
         queries: Sequence[tuple[str, float]],
-        meant: EmbeddedQuestion | None,
+        embedded: EmbeddedQuestion | None,
         depth: int,
     ) -> tuple[ScoredRecord, ...]:
         semantic: dict[str, float] = defaultdict(float)
         scores: dict[str, float] = defaultdict(float)
         matched: dict[str, tuple[str, ...]] = {}
         for text, weight in queries:
-            for hit in self._bound.services.index.search(tx, self._query(tx, namespace, text, depth, meant)).hits:
+            for hit in self._bound.services.index.search(tx, self._query(tx, namespace, text, depth, embedded)).hits:
                 near = hit.closeness
                 score = weight * (hit.score - (near.adds if near else 0))
                 for key in (hit.key, *dict(hit.also)) if hit.also else (hit.key,):
@@ -238,15 +228,13 @@ class CallJob:
     @property
     def superseded(self) -> bool:
         """Whether a later job of its kind has succeeded."""
-        self._bound.life.check()
-        return self._bound.services.story.jobs.superseded(self._bound.session.address, self._job)
+        bound = self._bound.live()
+        return bound.story.jobs.superseded(bound.address, self._job)
 
     def messages(self) -> tuple[MessageView, ...]:
         """The story messages of its range."""
-        self._bound.life.check()
-        found = self._bound.services.story.messages.story(
-            self._bound.session.address, *self.range, at=self.coordinate, hidden=False
-        )
+        bound = self._bound.live()
+        found = bound.story.messages.story(bound.address, *self.range, at=self.coordinate, hidden=False)
         return tuple(map(message_view, found))
 
     def uncovered(self, limit: int = 100) -> tuple[MessageView, ...]:
@@ -258,9 +246,8 @@ class CallJob:
         return self._left(limit, own=True)
 
     def _left(self, limit: int, *, own: bool) -> tuple[MessageView, ...]:
-        self._bound.life.check()
-        job, address = self._job, self._bound.session.address
-        found = self._bound.services.story.jobs.uncovered(
-            address, job.plugin, job.kind, at=job.coordinate, limit=limit, hidden=False, own=own
+        bound, job = self._bound.live(), self._job
+        found = bound.story.jobs.uncovered(
+            bound.address, job.plugin, job.kind, at=job.coordinate, limit=limit, hidden=False, own=own
         )
         return tuple(map(message_view, found))

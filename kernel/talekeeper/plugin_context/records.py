@@ -24,7 +24,7 @@ MOST = 1_000
 
 
 class NamespaceRecords:
-    """One namespace as it stands; see `protocols.NamespaceData`."""
+    """One namespace on the session's lineage; see `protocols.NamespaceData`."""
 
     def __init__(self, bound: Bound, namespace: Namespace) -> None:
         self._bound = bound
@@ -33,41 +33,36 @@ class NamespaceRecords:
 
     def get(self, key: str) -> Record | None:
         """The live record of this key."""
-        self._bound.life.check()
-        written = self._written()
+        bound = self._bound.live()
+        written = bound.seen(self._namespace, self._scope)
         if written is not None:
             return next((record_view(record) for record in written if record.key == key), None)
-        found = self._bound.services.story.records.get(self._namespace, self._scope, key, at=self._bound.at)
+        found = bound.story.records.get(self._namespace, self._scope, key, at=bound.at)
         return None if found is None else record_view(found)
 
     def list(self, *, after: str | None = None, limit: int = 100, order: Order = "oldest") -> tuple[Record, ...]:
         """At most `limit` live records."""
-        self._bound.life.check()
-        written = self._written()
-        if written is not None:
-            return tuple(record_view(record) for record in page(written, after, limit, order, self._namespace.path))
-        records = self._bound.services.story.records
-        found = records.list(self._namespace, self._scope, at=self._bound.at, after=after, limit=limit, order=order)
-        return tuple(record_view(record) for record in found)
+        bound, namespace, scope = self._bound.live(), self._namespace, self._scope
+        found: Sequence[Stored] | None = bound.seen(namespace, scope)
+        if found is None:
+            found = bound.story.records.list(namespace, scope, at=bound.at, after=after, limit=limit, order=order)
+        else:
+            found = page(found, after, limit, order, namespace.path)
+        return tuple(map(record_view, found))
 
     def count(self) -> int:
         """How many live records there are."""
-        self._bound.life.check()
-        written = self._written()
+        bound = self._bound.live()
+        written = bound.seen(self._namespace, self._scope)
         if written is not None:
             return len(written)
-        return self._bound.services.story.records.count(self._namespace, self._scope, at=self._bound.at)
+        return bound.story.records.count(self._namespace, self._scope, at=bound.at)
 
     def uses(self) -> Mapping[str, Use]:
         """The records that turns of the lineage have shown."""
-        self._bound.life.check()
-        bound, namespace = self._bound, self._namespace
-        told = bound.services.story.turn_log
-        found = told.uses(bound.session.address, namespace.plugin, namespace.name, at=bound.at)
+        bound, namespace = self._bound.live(), self._namespace
+        found = bound.story.turn_log.uses(bound.address, namespace.plugin, namespace.name, at=bound.at)
         return {key: Use(use.count, use.last_turn) for key, use in found.items()}
-
-    def _written(self) -> tuple[Stored, ...] | None:
-        return self._bound.seen(self._namespace, self._scope)
 
 
 class Records:
@@ -77,14 +72,12 @@ class Records:
         self._bound = bound
 
     def __getitem__(self, namespace: str) -> NamespaceRecords:
-        self._bound.life.check()
-        return NamespaceRecords(self._bound, self._bound.readable(namespace))
+        return NamespaceRecords(self._bound, self._bound.live().readable(namespace))
 
     @contextmanager
     def batch(self) -> Generator[Writes]:
         """Applies what its block collects when the block ends well, in one transaction."""
-        self._bound.life.check()
-        self._bound.check_writing()
+        self._bound.live().check_writing()
         writes = Writes(self._bound)
         yield writes
         writes.apply()
@@ -101,13 +94,13 @@ class Writes:
         """Writes the record of this key."""
         own, kept = self._checked(namespace, value)
         derived = self._bound.derived(own, covers)
-        put, scope, person = self._bound.services.story.records.put, self._bound.scope(own), self._bound.person
+        put, scope, person = self._bound.story.records.put, self._bound.scope(own), self._bound.person
         self._step(own, lambda tx, at: put(own, scope, key, kept, at=at, person=person, derived=derived, tx=tx))
 
     def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "", covers: Covers = "job") -> None:
         """Appends a record."""
         own, kept = self._checked(namespace, value)
-        records, scope = self._bound.services.story.records, self._bound.scope(own)
+        records, scope = self._bound.story.records, self._bound.scope(own)
         add = partial(
             records.add,
             own,
@@ -123,14 +116,14 @@ class Writes:
     def withdraw(self, namespace: str, key: str) -> None:
         """Hides the record."""
         own = self._own(namespace)
-        records, scope, person = self._bound.services.story.records, self._bound.scope(own), self._bound.person
+        records, scope, person = self._bound.story.records, self._bound.scope(own), self._bound.person
         # Only a person takes back what a job has made for it to be made anew; a plugin knows what it makes room for.
         self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, redo=person, tx=tx))
 
     def forget(self, namespace: str, key: str) -> None:
         """Blanks the record."""
         own = self._own(namespace)
-        records, scope = self._bound.services.story.records, self._bound.scope(own)
+        records, scope = self._bound.story.records, self._bound.scope(own)
         self._step(own, lambda tx, _: records.forget(own, scope, key, tx=tx))
 
     def apply(self) -> None:
@@ -143,8 +136,7 @@ class Writes:
         self._steps.append(Step(own, self._bound.scope(own), run))
 
     def _own(self, namespace: str) -> Namespace:
-        self._bound.life.check()
-        return self._bound.own(namespace)
+        return self._bound.live().own(namespace)
 
     def _checked(self, namespace: str, value: Mapping[str, Json]) -> tuple[Namespace, Json]:
         own = self._own(namespace)
