@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from talekeeper.story import JobState
-from talekeeper.turn import clean
+from talekeeper.text import prompt_line
 
 from verify.playing import Play, Turn
 from verify.recording import ModelCall
@@ -125,7 +125,7 @@ def _summaries_shown(asked: Iterable[ModelCall], short: set[int]) -> Iterator[st
     written: list[str] = []
     for each in asked:
         if each.slot == "summary":
-            written.append(clean(each.reply.text.strip())[:_SAME])
+            written.append(prompt_line(each.reply.text.strip())[:_SAME])
         elif each.slot == "narrator" and each.turn in short:
             system = each.request.messages[0].content
             if any(text.startswith(one) for text in _framed(system) for one in written):

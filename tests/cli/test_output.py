@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.cli import output
+from talekeeper.text import terminal_line
 
 
 @dataclass
@@ -23,19 +23,6 @@ class Span:
 
     start: int
     end: int
-
-
-@given(st.text())
-def test_cleaned_text_holds_no_control_or_direction_mark(text: str) -> None:
-    cleaned = output.clean(text)
-
-    assert all(c in "\n\t" or unicodedata.category(c) != "Cc" for c in cleaned)
-    assert not {"\u202e", "\u2066", "\u200f"} & set(cleaned)
-
-
-@given(st.text(st.characters(exclude_categories=["Cc", "Cf", "Mn"])))
-def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
-    assert output.clean(text) == text
 
 
 @pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("小明", 4), ("e\u0301", 1), ("", 0)])
@@ -82,7 +69,10 @@ def test_a_table_on_a_narrow_terminal_is_folded_and_loses_nothing(rows: list[tup
 
     assert all(output.width(line) <= 40 for line in shown.split("\n"))
     assert sorted(c for c in shown if not c.isspace()) == sorted(
-        c for cell in ("namewhycount", *(part for row in cells for part in row)) for c in output.line(cell) if c != " "
+        c
+        for cell in ("namewhycount", *(part for row in cells for part in row))
+        for c in terminal_line(cell)
+        if c != " "
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.config.keys import nearest
 from talekeeper.manifest.names import PLUGIN_ID, TOOL, name_fault
-from talekeeper.text.wording import quoted, visible
+from talekeeper.text import quoted, visible
 
 Found = Callable[..., list[str]]
 

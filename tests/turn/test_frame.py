@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 from talekeeper.plugin_types import Line
-from talekeeper.text import estimate_tokens
-from talekeeper.turn.frame import BREAK, SAYS, Room, clean, cleaned, escaped, framed
+from talekeeper.text import BREAK, estimate_tokens, prompt_line
+from talekeeper.turn.frame import SAYS, Room, cleaned, escaped, framed
 
 ROOM = Room(100_000, 100_000)
 NASTY = [
@@ -49,22 +49,22 @@ def test_a_record_is_one_line_of_json_between_the_two_of_its_frame(text: str, ke
     lines = held(text, id=key, source=source)
 
     if lines == [""]:
-        assert not clean(text).strip()
+        assert not prompt_line(text).strip()
         return
     begin, says, line, end = lines
     assert (begin, says, end) == ('<records segment="memo/recalled">', SAYS, "</records>")
     assert line.startswith('{"')
     assert not set(line) & set("<>&")
-    assert json.loads(line)["text"] == clean(text)
+    assert json.loads(line)["text"] == prompt_line(text)
     assert line.splitlines() == [line]
 
 
 @effort(max_examples=600)
 @given(TEXTS)
 def test_cleaning_leaves_nothing_unseen_and_changes_nothing_twice(text: str) -> None:
-    once = clean(text)
+    once = prompt_line(text)
 
-    assert clean(once) == once
+    assert prompt_line(once) == once
     assert unicodedata.is_normalized("NFC", once)
     assert not {unicodedata.category(sign) for sign in once} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -97,9 +97,9 @@ def test_no_line_of_a_frame_begins_like_a_role(text: str) -> None:
 
 
 def test_what_cannot_be_seen_is_gone_and_what_can_stays() -> None:
-    assert clean("a\u202eb\U000e0041c\u200bd") == "abcd"
-    assert clean("one\r\ntwo\u2028three") == f"one{BREAK}two{BREAK}three"
-    assert clean("Zoë — 你好，世界！") == "Zoë — 你好，世界！"
+    assert prompt_line("a\u202eb\U000e0041c\u200bd") == "abcd"
+    assert prompt_line("one\r\ntwo\u2028three") == f"one{BREAK}two{BREAK}three"
+    assert prompt_line("Zoë — 你好，世界！") == "Zoë — 你好，世界！"
 
 
 def test_empty_keys_are_left_out_and_turn_nought_is_not() -> None:

@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 import click
 
 from talekeeper.cli.terminal import json_text, remark
+from talekeeper.text import terminal_line, terminal_text
 
 # A bar that is gone within a second is noise.
 _QUIET_SECONDS = 1.0
@@ -27,8 +28,6 @@ _GAP = "  "
 # A line may break after blanks and between characters of scripts that do without them.
 _PIECE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7a3]*\s*|.")
 _WIDE = frozenset("WF")
-# Zero-width and direction controls; a stored text must not rearrange the terminal it is shown on.
-_INVISIBLE = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
 
 
 def emit(value: object) -> None:
@@ -57,25 +56,15 @@ def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
     return isinstance(value, Iterable)
 
 
-def clean(text: str) -> str:
-    """`text` without what a terminal would obey: control characters but newline and tab, escapes, direction marks."""
-    return "".join(c for c in text if c in "\n\t" or (unicodedata.category(c) != "Cc" and ord(c) not in _INVISIBLE))
-
-
-def line(text: str) -> str:
-    """`text` cleaned and on one line."""
-    return " ".join(clean(text).split())
-
-
 def say(text: str = "", *, dim: bool = False, bold: bool = False, colour: str | None = None) -> None:
     """Prints one cleaned text; styles show on a terminal only."""
     # To a terminal "not dim" is the same word as "not bold", so what is not wanted is not said.
-    click.secho(clean(text), dim=dim or None, bold=bold or None, fg=colour)
+    click.secho(terminal_text(text), dim=dim or None, bold=bold or None, fg=colour)
 
 
 def note(text: str) -> None:
     """A remark beside the answer: on stderr, so that pipes get the answer alone."""
-    remark(clean(text))
+    remark(terminal_text(text))
 
 
 def counted(number: int, noun: str, many: str = "") -> str:
@@ -108,7 +97,7 @@ def table(
 
     On a terminal that is narrower, the other columns are folded.
     """
-    cells = [[line(str(cell)) for cell in row] for row in rows]
+    cells = [[terminal_line(str(cell)) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
     if sys.stdout.isatty():
         widths = _fitted(widths, shutil.get_terminal_size().columns - indent, right)
@@ -145,9 +134,9 @@ def _row(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) ->
 def wrap(text: str, indent: int = 0) -> list[str]:
     """`text` cleaned, in lines that fit a terminal less `indent`; as one line where nobody looks."""
     if not sys.stdout.isatty():
-        return [line(text)]
+        return [terminal_line(text)]
     room = max(_NARROWEST, min(shutil.get_terminal_size().columns, _BROADEST) - indent)
-    return [folded for paragraph in clean(text).splitlines() for folded in _folded(paragraph, room)]
+    return [folded for paragraph in terminal_text(text).splitlines() for folded in _folded(paragraph, room)]
 
 
 def _folded(text: str, room: int) -> list[str]:
@@ -179,9 +168,9 @@ def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts: list[str] = []
     last = 0
     for start, end in spans:
-        parts += [clean(text[last:start]), click.style(clean(text[start:end]), bold=True, fg="yellow")]
+        parts += [terminal_text(text[last:start]), click.style(terminal_text(text[start:end]), bold=True, fg="yellow")]
         last = end
-    return "".join([*parts, clean(text[last:])])
+    return "".join([*parts, terminal_text(text[last:])])
 
 
 @contextmanager

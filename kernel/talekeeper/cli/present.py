@@ -12,6 +12,7 @@ from talekeeper.cli import output
 from talekeeper.cli.options import Common
 from talekeeper.cli.output import counted
 from talekeeper.story import Coordinate, Message, Record, Session
+from talekeeper.text import terminal_line
 
 
 def place(at: Coordinate) -> str:
@@ -69,8 +70,8 @@ def show_message(message: Message) -> None:
     marks = [f"turn {message.turn}", place(message.coordinate), message.id]
     marks += [message.time] if message.time else []
     marks += ["hidden"] if message.hidden else []
-    who = output.line(message.speaker or message.role)
-    click.echo(f"\n{click.style(who, bold=True)}  {click.style(output.line(' · '.join(marks)), dim=True)}")
+    who = terminal_line(message.speaker or message.role)
+    click.echo(f"\n{click.style(who, bold=True)}  {click.style(terminal_line(' · '.join(marks)), dim=True)}")
     output.say(message.text)
 
 
@@ -97,7 +98,7 @@ def show_record(record: Record) -> None:
     marks += [f"turn {record.turn}"] if record.turn >= 0 else []
     marks += ["on every branch"] if record.person else []
     marks += ["forgotten"] if record.forgotten else ["withdrawn"] if record.withdrawn else []
-    click.echo(f"{click.style(output.line(record.key), bold=True)}  {click.style(' · '.join(marks), dim=True)}")
+    click.echo(f"{click.style(terminal_line(record.key), bold=True)}  {click.style(' · '.join(marks), dim=True)}")
     if record.value is not None:
         for name, value in dict[str, Any](record.value).items():
             output.say(f"  {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")

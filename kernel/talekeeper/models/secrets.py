@@ -17,6 +17,7 @@ from typing import NoReturn, Protocol
 from urllib.parse import quote
 
 from talekeeper.errors import AuthFailed
+from talekeeper.text import terminal_line
 
 _FILE_LIMIT = 4096
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -154,7 +155,7 @@ class Redactor:
         for secret in self._secrets:
             text = _without_pieces(text, secret)
         text = _LIKE_A_KEY.sub(lambda found: (found["scheme"] or "") + MASK, text)
-        line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+        line = terminal_line(text)
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
 
 

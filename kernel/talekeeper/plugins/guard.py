@@ -29,6 +29,7 @@ from talekeeper.errors import (
     StoreError,
     UserError,
 )
+from talekeeper.text import terminal_line
 from talekeeper.trace import Trace
 
 FAULTS_TO_SUSPEND = 3
@@ -290,7 +291,7 @@ def _told(error: BaseException) -> str:
 def said(error: BaseException) -> str:
     """The text of an exception of a plugin's, in one line and not too long; nothing when it cannot be made."""
     try:
-        text = " ".join("".join(letter if letter.isprintable() else " " for letter in str(error)).split())
+        text = terminal_line(str(error))
     except BaseException:  # noqa: BLE001 -- an exception's own __str__ is plugin code too
         text = ""
     return text if len(text) <= _TOLD_LIMIT else text[:_TOLD_LIMIT] + "…"

@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from talekeeper.text.estimate import estimate_tokens, token_quarters
     from talekeeper.text.graphemes import cut_graphemes, grapheme_border
     from talekeeper.text.normalisation import normalise
+    from talekeeper.text.printing import (
+        BREAK,
+        counted,
+        listed,
+        prompt_line,
+        quoted,
+        spelled,
+        terminal_line,
+        terminal_text,
+        visible,
+    )
     from talekeeper.text.runs import Script, find_runs, script_of
     from talekeeper.text.sentences import sentence_ends
     from talekeeper.text.strict_json import (
@@ -27,12 +38,12 @@ if TYPE_CHECKING:
     )
     from talekeeper.text.terms import Terms
     from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, everyday_terms, query_terms
-    from talekeeper.text.wording import counted, listed, quoted, spelled, visible
     from talekeeper.text.words import split_word
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "BREAK",
     "EXACT_INTEGER",
     "JSON_DEPTH_LIMIT",
     "SINGLE",
@@ -58,6 +69,7 @@ __all__ = [
     "listed",
     "normalise",
     "paired_characters",
+    "prompt_line",
     "query_terms",
     "quoted",
     "read_day",
@@ -68,6 +80,8 @@ __all__ = [
     "sentence_ends",
     "spelled",
     "split_word",
+    "terminal_line",
+    "terminal_text",
     "token_quarters",
     "visible",
 ]

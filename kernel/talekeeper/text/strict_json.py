@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeGuard
 
-from talekeeper.text.wording import quoted
+from talekeeper.text.printing import quoted
 
 JSON_DEPTH_LIMIT = 64
 EXACT_INTEGER = 2**53 - 1

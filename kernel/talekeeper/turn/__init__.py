@@ -9,7 +9,6 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.turn.backlog import count_backlog
-    from talekeeper.turn.frame import clean
     from talekeeper.turn.jobs import JobRunner
     from talekeeper.turn.narrator import Narrator
     from talekeeper.turn.presets import Preset, narration_settings, preset_names, read_preset
@@ -28,7 +27,6 @@ __all__ = [
     "ToolOutcome",
     "TurnResult",
     "Worker",
-    "clean",
     "count_backlog",
     "narration_settings",
     "preset_names",

@@ -15,8 +15,8 @@ from talekeeper.errors import ContextOverflow
 from talekeeper.models import ChatMessage
 from talekeeper.plugin_context import Pending
 from talekeeper.story import Address, Coordinate, Message, Story
-from talekeeper.text import cut_graphemes, estimate_tokens, token_quarters
-from talekeeper.turn.frame import Room, clean
+from talekeeper.text import cut_graphemes, estimate_tokens, prompt_line, token_quarters
+from talekeeper.turn.frame import Room
 from talekeeper.turn.segments import FilledSegment, Segment, fill, segments
 from talekeeper.turn.turn_context import SegmentReport, TurnContext
 
@@ -305,4 +305,4 @@ def _chat(history: Sequence[Message]) -> list[tuple[str, list[str]]]:
 
 def _name(message: Message) -> str:
     """A speaker's name before a text, without lines or tags: files name speakers. Empty where nothing of it shows."""
-    return cut_graphemes(clean(message.speaker).translate(_NO_TAGS), _LONGEST_NAME).strip()
+    return cut_graphemes(prompt_line(message.speaker).translate(_NO_TAGS), _LONGEST_NAME).strip()

@@ -19,7 +19,8 @@ from talekeeper.errors import BadReply, ContextOverflow, ModelError
 from talekeeper.models import ChatMessage, ChatModel, Reply, Request, ToolCall, Usage, ask_structured
 from talekeeper.plugin_context import with_cost
 from talekeeper.story import ModelUse
-from talekeeper.turn.frame import clean, escaped
+from talekeeper.text import prompt_line
+from talekeeper.turn.frame import escaped
 from talekeeper.turn.prompt import Prompt, wording
 from talekeeper.turn.tools import Offer, Toolbox
 from talekeeper.turn.turn_context import TurnContext
@@ -61,7 +62,7 @@ class ToolLoop:
             self.by_schema = True
             self._rounds()
         text = _APART.join(self._texts).strip()
-        if not clean(text).strip():
+        if not prompt_line(text).strip():
             raise self._wordless()
         return text
 

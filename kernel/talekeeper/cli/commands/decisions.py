@@ -15,6 +15,7 @@ from talekeeper.cli.targets import InSession, last_session_argument, session_of
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Decision, scope_of
+from talekeeper.text import terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -75,7 +76,7 @@ def excerpt(namespace: Namespace, value: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    said = output.line(text)
+    said = terminal_line(text)
     return said if len(said) <= _EXCERPT else f"{said[: _EXCERPT - 1]}…"
 
 

@@ -17,7 +17,7 @@ from talekeeper.errors import ParameterError
 from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
 from talekeeper.plugin_types import Answer, Hit
 from talekeeper.search import Closeness, LeftOut, Placing, TermScore
-from talekeeper.text import SINGLE, document_terms
+from talekeeper.text import SINGLE, document_terms, terminal_line
 
 _TURN = click.IntRange(0)
 
@@ -140,7 +140,7 @@ def show_closeness(closeness: Closeness | None) -> None:
 def show_hit(hit: Hit, label: str, *, score: str = "") -> None:
     """One result: a line that says where it is from and what it scored, then the passage."""
     scored = click.style(f"  {score}", dim=True) if score else ""
-    click.echo(f"{label} {click.style(output.line(_where(hit)), bold=True)}{scored}")
+    click.echo(f"{label} {click.style(terminal_line(_where(hit)), bold=True)}{scored}")
     matched = {*hit.matched, *hit.near}
     for text in output.wrap(hit.text, indent=3):
         click.echo(f"   {output.mark(text, spans(text, matched))}")

@@ -28,7 +28,7 @@ from talekeeper.db import Tx
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.exchange import STDIN, read_text
 from talekeeper.story import Address, Session, Story, check_line
-from talekeeper.text import is_table
+from talekeeper.text import is_table, terminal_line
 from talekeeper.turn import narration_settings
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
     if options.as_json:
         output.emit({**session_json(session), "player": now.player, "narrator": now.name})
         return
-    said = [output.line(name).strip() or "without a name" for name in (now.player, now.name)]
+    said = [terminal_line(name).strip() or "without a name" for name in (now.player, now.name)]
     output.say(f"the player is {said[0]}, the narrator {said[1]}")
 
 

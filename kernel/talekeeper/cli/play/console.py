@@ -17,6 +17,7 @@ from talekeeper.cli import output
 from talekeeper.cli.faults import fault_json
 from talekeeper.cli.terminal import PROGRAM, remark
 from talekeeper.errors import ParameterError, TalekeeperError
+from talekeeper.text import terminal_text
 
 PROMPT = "> "
 _GOES_ON = "\\"
@@ -139,7 +140,7 @@ class Stage:
         if self.as_json:
             output.emit_line({"event": "text", "text": text})
             return
-        shown = output.clean(text)
+        shown = terminal_text(text)
         click.echo(shown, nl=False)
         self._open = bool(shown) and not shown.endswith("\n") if shown else self._open
 
@@ -162,6 +163,6 @@ class Stage:
         """What went wrong; the play goes on."""
         self.failed = True
         self.end_line()
-        remark(f"{PROGRAM}: {output.clean(str(error))}")
+        remark(f"{PROGRAM}: {terminal_text(str(error))}")
         if self.as_json:
             output.emit_line({"event": "error", "error": fault_json(error)})

@@ -17,6 +17,7 @@ from talekeeper.cli.present import message_json, place, show_message
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of
+from talekeeper.text import terminal_line
 from talekeeper.turn import turn_decisions
 
 _LINES = 3
@@ -164,7 +165,7 @@ def _memory(game: Game, _: str) -> None:
         for one in found:
             output.say(f"{one['namespace']}  {one['count']:,}", bold=True)
             for line in one["newest"]:
-                output.say(f"  {output.line(line['key'])}: {line['text']}")
+                output.say(f"  {terminal_line(line['key'])}: {line['text']}")
             if more := one["count"] - len(one["newest"]):
                 output.say(f"  and {more:,} more; talekeeper data list {one['namespace']} shows all", dim=True)
         if not found:
