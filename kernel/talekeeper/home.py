@@ -1,4 +1,4 @@
-"""One home folder opened: the database, the index, the story, the leases and the plugins, put together once.
+"""One home folder opened: the database, and what works on it, each part loaded when a command first uses it.
 
 <home>/talekeeper.sqlite    everything kept
 <home>/plugins/             plugins of this home, a folder each
@@ -13,26 +13,25 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, Self
 
 from talekeeper.clock import Clock, SystemClock
 from talekeeper.db import Database, Leases
-from talekeeper.embedding import Encoder, Semantics, open_encoder
 from talekeeper.errors import ParameterError, StoreError, StoreUnusable
-from talekeeper.exchange import sweep_leftovers
 from talekeeper.ids import SortableIds
-from talekeeper.models import EMBEDDING, NO_MODELS, Models, ModelsWhenAsked, Redactor, open_models
-from talekeeper.plugin_context import Imported, import_lore
-from talekeeper.plugins import Host, Providers, Switches, read_switches
-from talekeeper.search import Index
-from talekeeper.services import Services
 from talekeeper.story import Address, Session, Story
-from talekeeper.trace import Trace, forget_events
 
 if TYPE_CHECKING:
+    from talekeeper.embedding import Encoder, Semantics
+    from talekeeper.models import Models, Redactor
+    from talekeeper.plugins import Host, Providers
+    from talekeeper.search import Index
+    from talekeeper.services import Services
+    from talekeeper.trace import Trace
     from talekeeper.turn import JobRunner, Narrator, Preset
 
 _HOME_VARIABLE = "TALEKEEPER_HOME"
@@ -55,52 +54,38 @@ def default_folder() -> Path:
     return user_data_path("talekeeper", appauthor=False)
 
 
-def _index(megabytes: str) -> Index:
-    if not megabytes:
-        return Index()
-    if not (megabytes.isascii() and megabytes.isdigit() and len(megabytes) <= _DIGITS):
-        cure = "give a whole number of megabytes, such as 512, or unset it"
-        raise ParameterError(_POSTINGS_VARIABLE, f"{megabytes!r} is no size", cure=cure)
-    return Index(posting_budget=int(megabytes) << 20)
-
-
 def database_of(folder: Path | None = None) -> Path:
-    """The file in which a home, or the usual one, keeps everything."""
+    """The database file of a home, or of the default one."""
     return _absolute(folder) / _DATABASE
 
 
-def _absolute(folder: Path | None) -> Path:
-    return (folder or default_folder()).expanduser().absolute()
-
-
 class Home:
-    """Use it in a `with`: leaving it brings the index in order and closes the database."""
+    """Use it in a `with`: leaving it tidies the index up and closes the database."""
 
     def __init__(
         self,
         folder: Path,
         db: Database,
         clock: Clock,
-        chosen: Switches,
-        index: Index | None = None,
         *,
+        plugin_folders: Iterable[Path] = (),
+        plugin_paths: Iterable[Path] = (),
+        no_plugins: str | None = None,
+        posting_budget: int | None = None,
         tracing: bool = True,
-        capture: bool = False,
     ) -> None:
         self.folder = folder
         self.db = db
         self.clock = clock
-        self._keys: Redactor | None = None
-        self.trace = Trace(folder / TRACES, clock=clock, capture=capture, mask=self._masked) if tracing else None
-        self.index = index or Index()
-        self.story = Story(db, self.index, clock, SortableIds(clock))
         self.leases = Leases(folder / "leases", db)
-        self.host = Host(self.story, clock, folder=folder / "plugins", switches=chosen, trace=self.trace)
-        models = ModelsWhenAsked(lambda: self.models)
-        self.providers = Providers()
-        self.semantics = Semantics(self.story, self._encoder)
-        self.services = Services(self.story, self.index, self.host, clock, models, self.trace, self.semantics)
+        self.story = Story(db, lambda: self.index, clock, SortableIds(clock))
+        self._plugin_folders = tuple(plugin_folders)
+        self._plugin_paths = tuple(plugin_paths)
+        self._no_plugins = no_plugins
+        self._posting_budget = posting_budget
+        self._tracing = tracing
         self._models: Models | None = None
+        self._keys: Redactor | None = None
 
     @classmethod
     def open(
@@ -114,63 +99,110 @@ class Home:
         new: bool = True,
         tracing: bool = True,
     ) -> Home:
-        """Opens the home, making it when it is not there and `new` allows; raises `StoreUnusable` with the reason.
+        """Opens the home, and makes it when it is missing and `new` allows; raises `StoreUnusable` with the reason.
 
         `no_plugins` is None to load all that are enabled, empty for none, or the ids to leave out, with commas. Events
-        are written unless `tracing` is off or `TALEKEEPER_TRACE` is 0; when that is `bodies`, with all that models were
-        sent and gave. `TALEKEEPER_POSTINGS_MB` is what the index may keep of postings in memory; raises
-        `ParameterError` where that is no whole number of megabytes.
+        are written unless `tracing` is off or `TALEKEEPER_TRACE` is 0; when that is `bodies`, they include everything
+        that models were sent and answered. `TALEKEEPER_POSTINGS_MB` bounds the postings that the index keeps in memory;
+        raises `ParameterError` unless it is a whole number of megabytes.
         """
         folder = _absolute(folder)
         clock = clock or SystemClock()
-        index = _index(os.environ.get(_POSTINGS_VARIABLE, ""))
+        budget = _posting_budget(os.environ.get(_POSTINGS_VARIABLE, ""))
         if new:
             _make(folder)
         _check(folder)
-        chosen = read_switches(os.environ, without=no_plugins, folders=plugin_folders, paths=plugin_paths)
-        said = os.environ.get(_TRACE_VARIABLE)
-        tracing, capture = tracing and said != "0", said == "bodies"
-        db = Database.open(database_of(folder), clock=clock, new=new)
-        home = cls(folder, db, clock, chosen, index, tracing=tracing, capture=capture)
+        home = cls(
+            folder,
+            Database.open(database_of(folder), clock=clock, new=new),
+            clock,
+            plugin_folders=plugin_folders,
+            plugin_paths=plugin_paths,
+            no_plugins=no_plugins,
+            posting_budget=budget,
+            tracing=tracing,
+        )
         try:
-            sweep_leftovers(home.story, home.leases)
+            home._sweep_leftovers()
         except (StoreError, sqlite3.Error, OSError) as fault:
-            _log.warning("what an interrupted import left was not taken away: %s", fault)
+            _log.warning("what an interrupted import left behind could not be deleted: %s", fault)
         except BaseException:
             home.db.close()
             raise
         return home
 
-    def plugins_of_new_sessions(self, workspace: str, preset: str = "") -> tuple[str, ...]:
-        """The plugins a session made now is to have: those its preset names, else all that are enabled there.
+    # Parts, each made when it is first used: a listing needs the store alone.
 
-        Raises `NotFound` for a preset that is not there, or names a plugin that is not.
-        """
-        # Looking at the plugins is what enables the bundled ones in a new home.
-        self.host.roster(workspace)
-        if preset:
-            from talekeeper.turn import read_preset  # noqa: PLC0415 - most commands know no preset
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Where events go; None when they are not written."""
+        wanted = os.environ.get(_TRACE_VARIABLE)
+        if not self._tracing or wanted == "0":
+            return None
+        from talekeeper.trace import Trace  # noqa: PLC0415 - most commands report nothing
 
-            named = read_preset(self.folder, workspace, preset).plugins
-            if named is not None:
-                return tuple(sorted({self.host.plugin(name).id for name in named}))
-        return self.host.enabled(workspace)
+        return Trace(self.folder / TRACES, clock=self.clock, capture=wanted == "bodies", mask=self._masked)
 
-    # Models and turns
+    @cached_property
+    def index(self) -> Index:
+        """What finds passages."""
+        from talekeeper.search import Index  # noqa: PLC0415 - brings numpy
+
+        return Index() if self._posting_budget is None else Index(posting_budget=self._posting_budget)
+
+    @cached_property
+    def host(self) -> Host:
+        """The plugins of this home."""
+        from talekeeper.plugins import Host, read_switches  # noqa: PLC0415 - a listing looks at no plugin
+
+        switches = read_switches(
+            os.environ, without=self._no_plugins, folders=self._plugin_folders, paths=self._plugin_paths
+        )
+        return Host(self.story, self.clock, folder=self.folder / "plugins", switches=switches, trace=self.trace)
+
+    @cached_property
+    def providers(self) -> Providers:
+        """What plugins offer instead of models."""
+        from talekeeper.plugins import Providers  # noqa: PLC0415 - as above
+
+        return Providers()
+
+    @cached_property
+    def semantics(self) -> Semantics:
+        """Search by meaning."""
+        from talekeeper.embedding import Semantics  # noqa: PLC0415 - brings numpy
+
+        return Semantics(self.story, self._encoder)
+
+    @cached_property
+    def services(self) -> Services:
+        """What searches, plugin calls and turns work with."""
+        from talekeeper.models import ModelsWhenAsked  # noqa: PLC0415 - a listing asks no model
+        from talekeeper.services import Services  # noqa: PLC0415 - brings numpy
+
+        models = ModelsWhenAsked(lambda: self.models)
+        return Services(self.story, self.index, self.host, self.clock, models, self.trace, self.semantics)
 
     @property
     def models(self) -> Models:
         """The models this home has; raises `InputError` for a mistake in its configuration."""
         if self._models is None:
+            from talekeeper.models import open_models  # noqa: PLC0415 - as above
+
             self._models = open_models(self.folder, remembered=self._remembered())
             self._keys = self._models.redactor()
         return self._models
 
     def _encoder(self) -> Encoder | None:
+        from talekeeper.embedding import open_encoder  # noqa: PLC0415 - brings numpy
+        from talekeeper.models import EMBEDDING  # noqa: PLC0415 - as above
+
         models = self.models
         if models.provided is None and models.slot(EMBEDDING) is None:
             return None
         return open_encoder(models, self.host, self.providers, self.clock)
+
+    # Models and turns
 
     def remember_server(self, url: str) -> None:
         """Uses a model server on this machine from now on, where nothing is configured; a person was told of it."""
@@ -179,10 +211,12 @@ class Home:
 
     def use_no_model(self) -> None:
         """Asks no model while this home is open, whatever is configured."""
+        from talekeeper.models import NO_MODELS  # noqa: PLC0415 - as above
+
         self.use_models(NO_MODELS)
 
     def use_models(self, models: Models) -> None:
-        """Asks these while this home is open, whatever is configured; to be said before the first is asked."""
+        """Asks these while this home is open, whatever is configured; to be called before the first is asked."""
         self._models = models
 
     def narrator(self) -> Narrator:
@@ -198,10 +232,25 @@ class Home:
         return JobRunner(self.services, self.models, self.leases, self.trace)
 
     def preset_of(self, session: Session) -> Preset:
-        """The preset a session has; raises `NotFound`, or `InputError` naming file and key."""
+        """The preset of a session; raises `NotFound`, or `InputError` naming file and key."""
         from talekeeper.turn import read_preset  # noqa: PLC0415 - as above
 
         return read_preset(self.folder, session.workspace, session.preset)
+
+    def plugins_of_new_sessions(self, workspace: str, preset: str = "") -> tuple[str, ...]:
+        """The plugins that a new session gets: those its preset names, else all that are enabled there.
+
+        Raises `NotFound` for a preset that is missing, or names a plugin that is.
+        """
+        # Looking at the plugins is what enables the bundled ones in a new home.
+        self.host.roster(workspace)
+        if preset:
+            from talekeeper.turn import read_preset  # noqa: PLC0415 - as above
+
+            named = read_preset(self.folder, workspace, preset).plugins
+            if named is not None:
+                return tuple(sorted({self.host.plugin(name).id for name in named}))
+        return self.host.enabled(workspace)
 
     def _masked(self, text: str) -> str:
         # No key has been anywhere before the models were opened.
@@ -210,13 +259,15 @@ class Home:
     def _remembered(self) -> str:
         file = self.folder / _SERVER
         try:
-            # What is no file, such as a pipe that nobody writes into, is not opened.
+            # Only a file is opened: a pipe that nobody writes into would be waited for.
             return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
         except (OSError, UnicodeError):
             return ""
 
+    # Deleting
+
     def delete_session(self, address: Address) -> None:
-        """Deletes a session and its events for good; see `story.Story.delete_session`."""
+        """Deletes a session and its events for good; see `Sessions.delete`."""
         self.story.sessions.delete(address)
         self._forget_events(address)
 
@@ -227,42 +278,37 @@ class Home:
         self._forget_events(*(session.address for session in sessions))
 
     def _forget_events(self, *addresses: Address) -> None:
+        from talekeeper.trace import forget_events  # noqa: PLC0415 - only who deletes needs it
+
         if self.trace is not None:
             self.trace.flush()
         try:
             for address in addresses:
                 forget_events(self.folder / TRACES, address.workspace, address.session)
         except StoreUnusable as fault:
-            what = f"what was to be deleted is, and only its events are not: {fault.what}"
+            what = f"everything is deleted except its events: {fault.what}"
             raise StoreUnusable(what, where=fault.where, cure=fault.cure) from fault
 
-    def import_lore(
-        self,
-        address: Address,
-        file: Path,
-        *,
-        stream: BinaryIO | None = None,
-        importer: str | None = None,
-        replace: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> Imported:
-        """See `context.import_lore`."""
-        return import_lore(
-            self.services, address, file, stream=stream, importer=importer, replace=replace, progress=progress
-        )
+    # Opening and closing
+
+    def _sweep_leftovers(self) -> None:
+        if self.story.workspaces.unfinished():
+            from talekeeper.exchange import sweep_leftovers  # noqa: PLC0415 - hardly any import is killed
+
+            sweep_leftovers(self.story, self.leases)
 
     def close(self) -> None:
-        """Brings the index in order, takes forgotten words out of every file, and closes.
+        """Tidies the index up, takes forgotten words out of every file, and closes.
 
-        What was done with the home stands whatever becomes of the tidying up: a full disk or a damaged index is warned
-        of and raises nothing.
+        Everything done with the home is kept even if the tidying up fails: a full disk or a damaged index is only
+        warned of.
         """
         try:
             self.story.settle()
         except (StoreError, sqlite3.Error, OSError) as fault:
             _log.warning("nothing is lost, but the home was not tidied up before it was closed: %s", fault)
         finally:
-            self._let_go()
+            self._release()
 
     def __enter__(self) -> Self:
         return self
@@ -273,36 +319,51 @@ class Home:
         if error is None:
             self.close()
         else:
-            # Whatever went wrong is what people should read, not what it does to the tidying up.
-            self._let_go()
+            # A person should read what went wrong, and not what that does to the tidying up.
+            self._release()
 
-    def _let_go(self) -> None:
-        if self.trace is not None:
-            self.trace.close()
-            if self.trace.fault:
-                _log.warning("%s: events were not written (%s); --no-trace does without", TRACES, self.trace.fault)
+    def _release(self) -> None:
+        trace: Trace | None = self.__dict__.get("trace")
+        if trace is not None:
+            trace.close()
+            if trace.fault:
+                _log.warning("%s: events were not written (%s); --no-trace does without", TRACES, trace.fault)
         self.db.close()
+
+
+def _absolute(folder: Path | None) -> Path:
+    return (folder or default_folder()).expanduser().absolute()
+
+
+def _posting_budget(megabytes: str) -> int | None:
+    """In bytes; None where nothing is said."""
+    if not megabytes:
+        return None
+    if not (megabytes.isascii() and megabytes.isdigit() and len(megabytes) <= _DIGITS):
+        cure = "give a whole number of megabytes, such as 512, or unset it"
+        raise ParameterError(_POSTINGS_VARIABLE, f"{megabytes!r} is not a size", cure=cure)
+    return int(megabytes) << 20
 
 
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError:
-        return  # something else lies there, which _check tells
+        return  # _check says what lies there
     except OSError as fault:
         raise _unusable(folder, f"the home folder cannot be made ({fault.strerror})") from fault
 
 
 def _check(folder: Path) -> None:
-    """Refuses a folder in which no database can be used; one that is not there is for the database to name."""
+    """Refuses a folder in which no database can be used; a missing one is for the database to name."""
     try:
         there, is_folder = os.path.lexists(folder), folder.is_dir()
     except OSError as fault:
         raise _unusable(folder, f"the home folder cannot be looked at ({fault.strerror})") from fault
     if there and not is_folder:
-        raise _unusable(folder, "the home is not a folder, and something else has its name")
+        raise _unusable(folder, "the home is not a folder: something else has its name")
     if is_folder and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        raise _unusable(folder, "the home folder may not be read and written by this user", "make it so, or ")
+        raise _unusable(folder, "this user may not read and write the home folder", "change its permissions, or ")
 
 
 def _unusable(folder: Path, what: str, first: str = "") -> StoreUnusable:

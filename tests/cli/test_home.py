@@ -45,8 +45,8 @@ def test_the_environment_bounds_the_postings_in_memory(
     monkeypatch.setattr(search_index, "PostingCache", budgets.append)
     monkeypatch.setenv("TALEKEEPER_POSTINGS_MB", said)
 
-    with Home.open(tmp_path / "home"):
-        pass
+    with Home.open(tmp_path / "home") as home:
+        assert home.index is home.index
 
     assert budgets == [megabytes << 20]
 

@@ -11,6 +11,7 @@ from talekeeper.errors import NotFound
 from talekeeper.exchange import Options, Source, import_file
 from talekeeper.home import Home
 from talekeeper.memory_search import read_question, search_memory
+from talekeeper.plugin_context import import_lore
 from talekeeper.plugin_types import Answer, Hit
 from talekeeper.story import Address
 
@@ -50,7 +51,7 @@ def load_story(home: Home, story: BundledStory, workspace: str) -> LoadedStory:
 
 def _lore(home: Home, story: BundledStory, address: Address) -> int | None:
     try:
-        imported = home.import_lore(address, story.lore)
+        imported = import_lore(home.services, address, story.lore)
     except NotFound:
         return None
     return len(imported.added) + len(imported.unchanged)

@@ -21,9 +21,14 @@ class Core:
     """The database, the index that follows it, the time and the maker of keys."""
 
     db: Database
-    index: Index
+    open_index: Callable[[], Index]
     clock: Clock
     ids: Ids
+
+    @property
+    def index(self) -> Index:
+        """Loaded when it is first asked for: reading rows needs none."""
+        return self.open_index()
 
     def now(self) -> str:
         """The time in the form that is stored."""

@@ -30,8 +30,8 @@ class Story:
     Every method of its parts takes part in the caller's transaction when `tx` is given, and opens its own otherwise.
     """
 
-    def __init__(self, db: Database, index: Index, clock: Clock, ids: Ids) -> None:
-        core = Core(db, index, clock, ids)
+    def __init__(self, db: Database, index: Index | Callable[[], Index], clock: Clock, ids: Ids) -> None:
+        core = Core(db, index if callable(index) else lambda: index, clock, ids)
         self._db = db
         self.index = StoryIndex(core)
         self.workspaces = Workspaces(core, self.index)

@@ -25,7 +25,7 @@ from talekeeper.exchange import (
     opened,
     restore_archive,
 )
-from talekeeper.plugin_context import importers_aside, importers_for
+from talekeeper.plugin_context import import_lore, importers_aside, importers_for
 from talekeeper.story import Address
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ def _import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry
         raise NotFound(what, where=source.name, cure=cure)
     session = session_of(home, options, wish.session)
     with output.progress(source.name, None) as reach:
-        imported = home.import_lore(
+        imported = import_lore(
+            home.services,
             session.address,
             Path(source.name),
             stream=source.stream,
