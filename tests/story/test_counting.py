@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from talekeeper.db import guard
 from talekeeper.manifest import Namespace, SearchTable
-from talekeeper.story import Address, Message, Scope, Story, counting
+from talekeeper.story import Address, Message, Scope, Story, passages
 from talekeeper.text import Terms, document_terms
 
 NAMESPACE = Namespace("lore", "entries", search=SearchTable(text=("body",), title="name", time="when"))
@@ -24,7 +24,7 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
             seen.append(texts)
         return document_terms(*texts)
 
-    monkeypatch.setattr(counting, "document_terms", watched)
+    monkeypatch.setattr(passages, "document_terms", watched)
     return seen
 
 

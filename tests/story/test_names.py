@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from talekeeper.errors import ParameterError
-from talekeeper.story.names import check_name
+from talekeeper.story.checks import check_name
 
 
 @pytest.mark.parametrize(

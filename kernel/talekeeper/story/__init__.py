@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
+    from talekeeper.story.checks import check_line, check_name, check_value, check_workspace
     from talekeeper.story.indexing import IndexFault
     from talekeeper.story.jobs import Jobs, Unrecorded
     from talekeeper.story.ledger import MAX_BACKLOG, PUT_ASIDE, lacked
     from talekeeper.story.messages import Messages
-    from talekeeper.story.names import check_line, check_name, check_workspace
-    from talekeeper.story.reading import Order
     from talekeeper.story.records import Records, scope_of
     from talekeeper.story.story import Story
     from talekeeper.story.turn_log import TurnLog
-    from talekeeper.story.validation import check_value
     from talekeeper.story.vectors import WAY, Unembedded
+    from talekeeper.story.versions import Order
     from talekeeper.story.views import (
         ROOT,
         Address,

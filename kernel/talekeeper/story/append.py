@@ -1,4 +1,8 @@
-"""Adding messages to the tree: at the head, or under a coordinate as a take."""
+"""Adding messages to the tree: at the head, or under a coordinate as a take.
+
+A draft may carry an importer's own id, its `ref`: what was imported before is skipped, what comes back changed is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,16 @@ from dataclasses import dataclass
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ParameterError
 from talekeeper.story import rows
+from talekeeper.story.checks import check_name
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import anchor, extend, has_message, keep
-from talekeeper.story.names import check_name
 from talekeeper.story.passages import draft_terms, is_indexed, message_passage
-from talekeeper.story.refs import new_only
 from talekeeper.story.views import ROOT, Address, Coordinate, Draft, Message, Session
 from talekeeper.text import Terms, check_text
 
 _ROLES = ("player", "narrator", "tool", "system")
 _ORIGINS = ("typed", "pasted", "tool", "imported", "generated")
+_REFS = 500  # looked for in one statement
 _TYPED_LINES = 20  # longer than this in either way, and nobody typed it here
 _TYPED_CHARACTERS = 2_000
 _LARGEST_TURN = 2**31 - 1  # what the index has four bytes for
@@ -56,7 +60,7 @@ def append(core: Core, tx: Tx, address: Address, prepared: Sequence[Prepared], a
             cure="read it again and repeat",
             head=session.head,
         )
-    fresh = new_only(tx, address, prepared)
+    fresh = _new_only(tx, address, prepared)
     if not fresh:
         return []
     grown = Growth(core, tx, session)
@@ -70,7 +74,7 @@ def answer(core: Core, tx: Tx, address: Address, under: Coordinate, prepared: Se
     session = rows.session(tx, address)
     if session.head == under:
         return append(core, tx, address, prepared, under)
-    fresh = new_only(tx, address, prepared)
+    fresh = _new_only(tx, address, prepared)
     if not fresh:
         return []
     grown = Growth(core, tx, session)
@@ -229,3 +233,52 @@ def _origin(draft: Draft) -> str:
         return "generated" if draft.role == "narrator" else "tool"
     long = len(draft.text) > _TYPED_CHARACTERS or draft.text.count("\n") >= _TYPED_LINES
     return "pasted" if long else "typed"
+
+
+def _new_only(tx: Tx, address: Address, prepared: Sequence[Prepared]) -> list[Prepared]:
+    """Leaves out drafts whose `ref` is there with the same text; raises `Conflict` with `data["ref"]` on another text.
+
+    The text counts as the same when the message ever had it: an edit made here does not make a file unreadable.
+    """
+    known = _known(tx, address, [item.draft.ref for item in _flat(prepared) if item.draft.ref is not None])
+    fresh: list[Prepared] = []
+    for item in prepared:
+        if item.draft.ref is None or item.draft.ref not in known:
+            fresh.append(item)
+        for each in (item, *item.takes):
+            _compare(address, each, known)
+    return fresh
+
+
+def _compare(address: Address, item: Prepared, known: dict[str, set[str]]) -> None:
+    ref, text = item.draft.ref, item.draft.text
+    if ref is None:
+        return
+    if text not in known.setdefault(ref, {text}):
+        raise Conflict(
+            f"the message {ref!r} is already there with another text",
+            where=address.session,
+            cure="edit it there, or import the file as another session",
+            ref=ref,
+        )
+
+
+def _known(tx: Tx, address: Address, refs: list[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for start in range(0, len(refs), _REFS):
+        some = refs[start : start + _REFS]
+        rows = tx.rows(
+            "SELECT m.ref, m.text, t.text FROM message m LEFT JOIN message_text t "
+            "ON t.workspace = m.workspace AND t.session = m.session AND t.message = m.id "
+            f"WHERE m.workspace = ? AND m.session = ? AND m.ref IN ({', '.join('?' * len(some))})",
+            (address.workspace, address.session, *some),
+        )
+        for ref, now, before in rows:
+            found.setdefault(ref, set()).update({now} if before is None else {now, before})
+    return found
+
+
+def _flat(prepared: Sequence[Prepared]) -> Iterator[Prepared]:
+    for item in prepared:
+        yield item
+        yield from item.takes

@@ -14,9 +14,8 @@ from talekeeper.manifest import Namespace
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import reopen_ending_at, reopen_makers, reopen_running
 from talekeeper.story.lineage import branches_below
-from talekeeper.story.reading import BLANK, COLUMNS, STANDS_SOMEWHERE, view
+from talekeeper.story.versions import BLANK, COLUMNS, STANDS_SOMEWHERE, Target, Version, view, write_version
 from talekeeper.story.views import Address, Coordinate, Record
-from talekeeper.story.writing import Target, Version, write_version
 
 Change = Literal["edited", "deleted"]
 

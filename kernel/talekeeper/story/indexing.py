@@ -15,10 +15,10 @@ from talekeeper.db import Row, Tx
 from talekeeper.errors import StoreUnusable
 from talekeeper.manifest import Namespace
 from talekeeper.search import IndexSize, Kind, Passage, index_size
-from talekeeper.story import declared, rows, upkeep
+from talekeeper.story import passages, rows, upkeep
 from talekeeper.story.core import Core
 from talekeeper.story.passages import is_indexed, message_passage, record_passage
-from talekeeper.story.reading import COLUMNS, STANDS_SOMEWHERE, view
+from talekeeper.story.versions import COLUMNS, STANDS_SOMEWHERE, view
 from talekeeper.story.views import Address, Scope
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ class StoryIndex:
     def declare(self, workspace: str, namespace: Namespace, *, tx: Tx | None = None) -> bool:
         """Makes a manifest's search table the one that counts; True when `maintain` has records to index again."""
         return self._core.write(
-            lambda tx: declared.declare(self._core, tx, workspace, namespace), tx, "declare a namespace"
+            lambda tx: passages.declare(self._core, tx, workspace, namespace), tx, "declare a namespace"
         )
 
     def is_declared(self, workspace: str, namespace: Namespace, *, tx: Tx | None = None) -> bool:
         """Whether `declare` would change nothing."""
-        return self._core.read(lambda tx: declared.is_declared(tx, workspace, namespace), tx)
+        return self._core.read(lambda tx: passages.is_declared(tx, workspace, namespace), tx)
 
     def pending(self, workspace: str, *, tx: Tx | None = None) -> set[tuple[str, str]]:
         """Plugin and name of the namespaces whose stored records still wait to be indexed again."""
@@ -222,13 +222,13 @@ def _reindex_some(core: Core, task: upkeep.Task, scope: Scope, after: str, tx: T
 def _searched(tx: Tx, scope: Scope, found: Sequence[Row]) -> list[Passage]:
     if not found:
         return []
-    tables = declared.tables(tx, scope.workspace)
-    passages = [
+    tables = passages.search_tables(tx, scope.workspace)
+    searched = [
         record_passage(record, table)
         for record in map(view, found)
         if (table := tables.get((record.plugin, record.namespace))) is not None
     ]
-    return [passage for passage in passages if passage is not None]
+    return [passage for passage in searched if passage is not None]
 
 
 def _all(tx: Tx, batches: Batches) -> Iterator[Passage]:

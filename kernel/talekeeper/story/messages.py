@@ -11,9 +11,8 @@ from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.search import Kind
 from talekeeper.story import append, rows
 from talekeeper.story.core import Core
-from talekeeper.story.counting import counted
 from talekeeper.story.derived import source_changed
-from talekeeper.story.passages import is_indexed, message_passage, message_texts
+from talekeeper.story.passages import counted, is_indexed, message_passage, message_texts
 from talekeeper.story.views import Address, Coordinate, Draft, Message, TextRevision
 from talekeeper.text import check_text
 

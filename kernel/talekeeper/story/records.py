@@ -16,31 +16,19 @@ from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.search import Kind
-from talekeeper.story import reading, rewriting
+from talekeeper.story import passages, versions
+from talekeeper.story.checks import check_name, check_value
 from talekeeper.story.core import Core
-from talekeeper.story.counting import counted
 from talekeeper.story.ledger import reopen_makers
 from talekeeper.story.lineage import place_on
-from talekeeper.story.names import check_name
-from talekeeper.story.passages import record_texts
-from talekeeper.story.reading import BLANK, IN_NAMESPACE, Order, Page
-from talekeeper.story.validation import check_value
+from talekeeper.story.versions import BLANK, COLUMNS, IN_NAMESPACE, STANDS_SOMEWHERE, Order, Page, Target, Version
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session
-from talekeeper.story.writing import (
-    Target,
-    Version,
-    check_scope,
-    dedupe_digest,
-    is_written,
-    make_room,
-    target,
-    write_version,
-)
 
 Found = list[Record]
 """Named here because the class below has a method called list."""
 
 _MOST = 1_000
+_ONE = f"{IN_NAMESPACE} AND r.key = ? AND r.revision = ?"
 
 
 def scope_of(namespace: Namespace, session: Session) -> Scope:
@@ -81,18 +69,18 @@ class Records:
         check_name(key, "key")
 
         def put(tx: Tx) -> Record:
-            place = target(tx, namespace, scope, at, person=person, derived=derived)
-            before = reading.standing(tx, namespace, scope, place.line, key)
+            place = versions.target(tx, namespace, scope, at, person=person, derived=derived)
+            before = versions.standing(tx, namespace, scope, place.line, key)
             if namespace.append_only and before is not None:
                 raise Conflict(
                     f"the record {key!r} is there and {namespace.path} is append-only",
                     cure="withdraw it and add another",
                 )
             if before is None or before.withdrawn:
-                make_room(self._core, tx, place)
-            return write_version(self._core, tx, place, Version(key, document, derived=derived), before)
+                versions.make_room(self._core, tx, place)
+            return versions.write_version(self._core, tx, place, Version(key, document, derived=derived), before)
 
-        with counted(_texts(namespace, document)):
+        with passages.counted(_texts(namespace, document)):
             return self._core.write(put, tx, "put a record")
 
     def add(  # noqa: PLR0913 - each is a column of the record, and all but three have a default
@@ -113,17 +101,19 @@ class Records:
         None when one with the same `dedupe` is already on the lineage, or had been and was forgotten.
         """
         document = check_value(namespace, value)
-        digest = None if dedupe is None else dedupe_digest(dedupe)
+        digest = None if dedupe is None else versions.dedupe_digest(dedupe)
         made = self._core.ids.new() if key is None else key
 
         def add(tx: Tx) -> Record | None:
-            place = target(tx, namespace, scope, at, person=person, derived=derived)
-            if digest is not None and is_written(tx, place, digest):
+            place = versions.target(tx, namespace, scope, at, person=person, derived=derived)
+            if digest is not None and versions.is_written(tx, place, digest):
                 return None
-            make_room(self._core, tx, place)
-            return write_version(self._core, tx, place, Version(made, document, derived=derived, dedupe=digest), None)
+            versions.make_room(self._core, tx, place)
+            return versions.write_version(
+                self._core, tx, place, Version(made, document, derived=derived, dedupe=digest), None
+            )
 
-        with counted(_texts(namespace, document)):
+        with passages.counted(_texts(namespace, document)):
             return self._core.write(add, tx, "add a record")
 
     def withdraw(
@@ -143,9 +133,9 @@ class Records:
         """
 
         def withdraw(tx: Tx) -> Record:
-            place = target(tx, namespace, scope, at, person=person)
+            place = versions.target(tx, namespace, scope, at, person=person)
             before = self._live(tx, place, key)
-            written = write_version(self._core, tx, place, Version(key, BLANK, withdrawn=True), before)
+            written = versions.write_version(self._core, tx, place, Version(key, BLANK, withdrawn=True), before)
             everywhere = person or written.coordinate == before.coordinate
             if redo and everywhere and before.derived is not None and before.derived.job:
                 address = Address(scope.workspace, scope.session)
@@ -168,18 +158,18 @@ class Records:
         """Writes again what a withdrawn record last said; raises `NotFound`, or `Conflict` when it is live."""
 
         def restore(tx: Tx) -> Record:
-            place = target(tx, namespace, scope, at, person=person)
-            now = reading.standing(tx, namespace, scope, place.line, key)
+            place = versions.target(tx, namespace, scope, at, person=person)
+            now = versions.standing(tx, namespace, scope, place.line, key)
             if now is not None and not now.withdrawn:
                 raise Conflict(f"the record {key!r} is not withdrawn", where=namespace.path)
-            said = reading.last_said(tx, namespace, scope, place.line, key)
+            said = versions.last_said(tx, namespace, scope, place.line, key)
             if said is None:
                 raise NotFound(f"there is no record {key!r} to restore", where=namespace.path)
-            make_room(self._core, tx, place)
-            return write_version(self._core, tx, place, Version(key, dumps(said.value, namespace.path)), said)
+            versions.make_room(self._core, tx, place)
+            return versions.write_version(self._core, tx, place, Version(key, dumps(said.value, namespace.path)), said)
 
         before = None if tx is not None else self._core.db.read(partial(_said_at, namespace, scope, at, key))
-        with counted(() if before is None else _texts(namespace, before)):
+        with passages.counted(() if before is None else _texts(namespace, before)):
             return self._core.write(restore, tx, "restore a record")
 
     def forget(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> int:
@@ -189,11 +179,11 @@ class Records:
         """
 
         def forget(tx: Tx) -> int:
-            check_scope(namespace, scope)
+            versions.check_scope(namespace, scope)
             blanked = tx.run(
                 "UPDATE record AS r SET value = ?, withdrawn = 1, forgotten = 1, source_edited = 0 "
                 f"WHERE {IN_NAMESPACE} AND r.key = ? AND r.forgotten = 0",
-                (BLANK, *reading.namespace_params(namespace, scope), key),
+                (BLANK, *versions.namespace_params(namespace, scope), key),
             )
             if not blanked:
                 raise NotFound(f"there is no record {key!r}", where=namespace.path)
@@ -210,8 +200,8 @@ class Records:
         self, namespace: Namespace, scope: Scope, key: str, *, at: Coordinate | None = None, tx: Tx | None = None
     ) -> Record | None:
         """The live record of a key, or None."""
-        check_scope(namespace, scope)
-        found = self._core.read(lambda tx: reading.standing(tx, namespace, scope, at, key), tx)
+        versions.check_scope(namespace, scope)
+        found = self._core.read(lambda tx: versions.standing(tx, namespace, scope, at, key), tx)
         return None if found is None or found.withdrawn else found
 
     def list(
@@ -230,43 +220,62 @@ class Records:
 
         Raises `NotFound` when that one has been forgotten meanwhile.
         """
-        check_scope(namespace, scope)
+        versions.check_scope(namespace, scope)
         if not 1 <= limit <= _MOST:
             raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {_MOST}")
-        if order not in reading.ORDERS:
-            raise ParameterError("order", f"{order!r} is not an order", cure=f"use {', '.join(reading.ORDERS)}")
+        if order not in versions.ORDERS:
+            raise ParameterError("order", f"{order!r} is not an order", cure=f"use {', '.join(versions.ORDERS)}")
         page = Page(after, limit, order, withdrawn)
-        return self._core.read(lambda tx: reading.listed(tx, namespace, scope, at, page), tx)
+        return self._core.read(lambda tx: versions.listed(tx, namespace, scope, at, page), tx)
 
     def count(self, namespace: Namespace, scope: Scope, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
         """How many records are live."""
-        check_scope(namespace, scope)
-        return self._core.read(lambda tx: reading.count_live(tx, namespace, scope, at), tx)
+        versions.check_scope(namespace, scope)
+        return self._core.read(lambda tx: versions.count_live(tx, namespace, scope, at), tx)
 
     def history(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> Found:
         """Every version of the key on whatever branch, oldest first; forgotten ones without their value."""
-        check_scope(namespace, scope)
-        return self._core.read(lambda tx: reading.versions(tx, namespace, scope, key), tx)
+        versions.check_scope(namespace, scope)
+        return self._core.read(lambda tx: versions.versions(tx, namespace, scope, key), tx)
 
     def outdated(self, workspace: str, namespace: Namespace, limit: int = 100, *, tx: Tx | None = None) -> Found:
         """Versions with a value, anywhere in the workspace, that are older than the namespace's version."""
-        return self._core.read(lambda tx: rewriting.outdated(tx, workspace, namespace, limit), tx)
+        sql = (
+            f"SELECT {COLUMNS} FROM record r WHERE r.workspace = ? AND r.plugin = ? AND r.namespace = ? "
+            "AND r.version < ? AND r.value <> ? LIMIT ?"
+        )
+        params = (workspace, namespace.plugin, namespace.name, namespace.version, BLANK, limit)
+        return [versions.view(row) for row in self._core.read(lambda tx: tx.rows(sql, params), tx)]
 
     def oldest_version(self, workspace: str, namespace: Namespace, *, tx: Tx | None = None) -> int | None:
         """The lowest version that a stored record of the workspace has; None without any."""
-        return self._core.read(lambda tx: rewriting.oldest_version(tx, workspace, namespace), tx)
+        sql = "SELECT min(version) FROM record WHERE workspace = ? AND plugin = ? AND namespace = ? AND forgotten = 0"
+        row = self._core.read(lambda tx: tx.one(sql, (workspace, namespace.plugin, namespace.name)), tx)
+        return None if row is None else row[0]
 
     def rewrite(self, namespace: Namespace, changes: Sequence[tuple[Record, object]], *, tx: Tx | None = None) -> int:
         """Gives versions, as `outdated` read them, new values where they stand, in the namespace's version.
 
-        The namespace's search table counts from then on. One forgotten or rewritten meanwhile is left; gives how many
-        were not. Raises `ParameterError` naming the first record whose value does not fit, and writes nothing then.
+        A rewritten version keeps its revision, coordinate, turns and times: nothing new was said. Its passage is
+        replaced, and the namespace's search table counts from then on. A version that was forgotten or rewritten
+        meanwhile is left; gives how many were not. Raises `ParameterError` naming the first record whose value does
+        not fit, and writes nothing then.
         """
-        checked = rewriting.documents(namespace, changes)
-        return self._core.write(lambda tx: rewriting.rewrite(self._core, tx, namespace, checked), tx, "rewrite records")
+        documents = [(record, _document(namespace, record, value)) for record, value in changes]
+
+        def rewrite(tx: Tx) -> int:
+            for workspace in {record.scope.workspace for record, _ in documents}:
+                # The new values have the properties that the new search table names, so from here on that one counts.
+                passages.declare(self._core, tx, workspace, namespace)
+            changed = [record for record, document in documents if _update(tx, namespace, record, document)]
+            for record in changed:
+                _index(self._core, tx, namespace, record)
+            return len(changed)
+
+        return self._core.write(rewrite, tx, "rewrite records")
 
     def _live(self, tx: Tx, place: Target, key: str) -> Record:
-        found = reading.standing(tx, place.namespace, place.scope, place.line, key)
+        found = versions.standing(tx, place.namespace, place.scope, place.line, key)
         if found is not None and found.withdrawn and not found.forgotten:
             raise NotFound(f"the record {key!r} is withdrawn already", where=place.namespace.path)
         if found is None or found.withdrawn:
@@ -276,9 +285,49 @@ class Records:
 
 def _texts(namespace: Namespace, document: str) -> tuple[str, ...]:
     """What will be counted of the value, unless the workspace still has another search table."""
-    return () if namespace.search is None else record_texts(json.loads(document), namespace.search)
+    return () if namespace.search is None else passages.record_texts(json.loads(document), namespace.search)
 
 
 def _said_at(namespace: Namespace, scope: Scope, at: Coordinate | None, key: str, tx: Tx) -> str | None:
-    said = reading.last_said(tx, namespace, scope, at, key)
+    said = versions.last_said(tx, namespace, scope, at, key)
     return None if said is None else dumps(said.value, namespace.path)
+
+
+def _document(namespace: Namespace, record: Record, value: object) -> str:
+    try:
+        return check_value(namespace, value)
+    except ParameterError as error:
+        what = f"record {record.key!r} of version {record.version} does not fit version {namespace.version}"
+        raise ParameterError(error.field, f"{what}: {error.what}", cure=error.cure) from error
+
+
+def _update(tx: Tx, namespace: Namespace, record: Record, document: str) -> bool:
+    return bool(
+        tx.run(
+            f"UPDATE record AS r SET value = ?, version = ? WHERE {_ONE} AND r.version = ? AND r.value <> ?",
+            (document, namespace.version, *_place(record), record.version, BLANK),
+        )
+    )
+
+
+def _index(core: Core, tx: Tx, namespace: Namespace, record: Record) -> None:
+    table = passages.search_table(tx, record.scope.workspace, namespace)
+    part = core.index.part_for(tx, record.scope.workspace, record.scope.session, record.scope.preset)
+    core.index.remove(
+        tx,
+        part,
+        kind=Kind.RECORD,
+        plugin=record.plugin,
+        namespace=record.namespace,
+        key=record.key,
+        revision=record.revision,
+    )
+    row = tx.one(f"SELECT {COLUMNS} FROM record r WHERE {_ONE} AND {STANDS_SOMEWHERE}", _place(record))
+    passage = passages.record_passage(versions.view(row), table) if row is not None and table is not None else None
+    if passage is not None:
+        core.index.add(tx, part, passage)
+
+
+def _place(record: Record) -> tuple[str, str, str, str, str, str, int]:
+    scope = record.scope
+    return scope.workspace, scope.preset, scope.session, record.plugin, record.namespace, record.key, record.revision

@@ -11,11 +11,10 @@ from functools import partial
 
 from talekeeper.db import Row, Tx
 from talekeeper.manifest import SearchTable
-from talekeeper.story import declared
 from talekeeper.story.core import Core
-from talekeeper.story.passages import is_hidden, record_texts
-from talekeeper.story.reading import COLUMNS, view
+from talekeeper.story.passages import is_hidden, record_texts, search_tables
 from talekeeper.story.rows import by_ids, session
+from talekeeper.story.versions import COLUMNS, view
 from talekeeper.story.views import Address, Message, Record, Scope
 
 WAY = "speaker: text/1"
@@ -112,7 +111,7 @@ def _of_messages(tx: Tx, scope: Scope, rows: Sequence[Row]) -> dict[int, str]:
 
 
 def _of_records(tx: Tx, scope: Scope, rows: Sequence[Row]) -> dict[int, str]:
-    tables = declared.tables(tx, scope.workspace)
+    tables = search_tables(tx, scope.workspace)
     texts: dict[int, str] = {}
     for doc, plugin, namespace, key, revision in rows:
         if plugin:

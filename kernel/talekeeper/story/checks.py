@@ -1,11 +1,15 @@
-"""What may name a workspace, a session, a preset, a branch or a record. Names are compared byte for byte."""
+"""Checks what comes into the store: names, compared byte for byte, and records against their namespace's schema."""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
+from talekeeper.db import dumps
 from talekeeper.errors import ParameterError
+from talekeeper.json_schema import schema_fault
+from talekeeper.manifest import Namespace
 from talekeeper.text import check_text
 
 _LONGEST = 200
@@ -43,3 +47,16 @@ def check_name(name: str, field: str, *, empty: bool = False) -> str:
 def check_line(text: str, field: str) -> str:
     """Free text for a title: at most 200 characters are kept, line breaks become blanks."""
     return " ".join(check_text(text, field).split())[:_LONGEST]
+
+
+def check_value(namespace: Namespace, value: object) -> str:
+    """The record's canonical JSON; raises `ParameterError` whose field is `plugin/namespace/property`."""
+    document = dumps(value, namespace.path)
+    plain = json.loads(document)
+    if not isinstance(plain, dict):
+        raise ParameterError(namespace.path, "a record is a JSON object", cure='write it as {"name": value, …}')
+    fault = schema_fault(namespace.schema, plain) if namespace.schema else None
+    if fault is not None:
+        place = f"{namespace.path}/{fault[0]}".rstrip("/")
+        raise ParameterError(place, fault[1], cure=f"see the record schema of {namespace.path}")
+    return document
