@@ -11,7 +11,7 @@ from talekeeper.db import Lease, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError, StoreUnusable
 from talekeeper.manifest import Namespace
 from talekeeper.story import ROOT, Address, Coordinate, Derived, Draft, Job, JobState, Message, Scope, Story
-from talekeeper.story.ledger import MAX_ATTEMPTS, MAX_BACKLOG
+from talekeeper.story.jobs import MAX_ATTEMPTS, MAX_BACKLOG
 
 Say = Callable[..., list[Message]]
 
@@ -184,10 +184,10 @@ def test_a_failure_that_cannot_be_written_is_kept_in_memory(
     job = story.jobs.claim(address, lease)
     assert job is not None
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise StoreUnusable("the disk is full")
 
-    monkeypatch.setattr("talekeeper.story.ledger.fail", full)
+    monkeypatch.setattr("talekeeper.story.jobs._end", full)
     recorded = story.jobs.fail(address, job.id, lease, "the model is down")
 
     assert not recorded

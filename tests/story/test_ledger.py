@@ -10,8 +10,7 @@ from talekeeper.db import Lease, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Coordinate, Derived, Job, JobState, Message, Scope, Story
-from talekeeper.story.jobs import Unrecorded
-from talekeeper.story.ledger import MAX_ATTEMPTS
+from talekeeper.story.jobs import MAX_ATTEMPTS, Unrecorded
 
 Say = Callable[..., list[Message]]
 Claim = Callable[[], Job]

@@ -12,10 +12,10 @@ from typing import Literal
 from talekeeper.db import Row, Tx
 from talekeeper.manifest import Namespace
 from talekeeper.story.core import Core
-from talekeeper.story.ledger import reopen_ending_at, reopen_makers, reopen_running
+from talekeeper.story.jobs import OPEN, reopen_where
 from talekeeper.story.lineage import branches_below
 from talekeeper.story.versions import BLANK, COLUMNS, STANDS_SOMEWHERE, Target, Version, view, write_version
-from talekeeper.story.views import Address, Coordinate, Record
+from talekeeper.story.views import Address, Coordinate, Derived, JobState, Record
 
 Change = Literal["edited", "deleted"]
 
@@ -28,11 +28,48 @@ def source_changed(core: Core, tx: Tx, address: Address, at: Coordinate, change:
         _withdraw(core, tx, record)
         if record.derived is not None and record.derived.job:
             reopen_makers(core, tx, address, record.derived, at, reason)
-    reopen_ending_at(core, tx, address, at, reason)
-    reopen_running(core, tx, address, holding, at.depth, reason)
+    _reopen_ending_at(core, tx, address, at, reason)
+    _reopen_running(core, tx, address, holding, at.depth, reason)
     if change == "edited":
         for record in _made_from(tx, address, holding, "r.range_start <= ? AND r.range_end > ?", (at.depth, at.depth)):
             _mark(tx, record)
+
+
+def reopen_makers(core: Core, tx: Tx, address: Address, derived: Derived, last: Coordinate, reason: str) -> None:
+    """Reopens the job that made a record of messages up to `last`, and all of its kind that cover its whole range.
+
+    Jobs of other takes have covered that by finding the record there; it would stay covered for them and be missing.
+    """
+    rows = tx.rows(
+        "SELECT j.id, j.covered_branch FROM job made JOIN job j USING (workspace, session, plugin, kind) "
+        "WHERE made.workspace = ? AND made.session = ? AND made.id = ? AND j.state = 'succeeded' "
+        "AND j.covered_start <= ? AND j.covered_end >= ?",
+        (address.workspace, address.session, derived.job, derived.start, derived.end),
+    )
+    holding = branches_below(tx, address, last)
+    for found in {derived.job, *(row[0] for row in rows if row[1] in holding)}:
+        reopen_where(core, tx, address, reason, "id = ?", (found,))
+
+
+def _reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reason: str) -> None:
+    """Reopens every succeeded job whose range, or what it covers, ends at a message."""
+    ends = "(branch = ? AND range_end = ? OR covered_branch = ? AND covered_end = ?)"
+    reopen_where(core, tx, address, reason, ends, (at.branch, at.depth) * 2)
+
+
+def _reopen_running(core: Core, tx: Tx, address: Address, holding: set[int], depth: int, reason: str) -> None:
+    """Takes running jobs from their worker when the message at `depth` is one they may have read.
+
+    `holding` are the branches whose lineages hold it. What such a job has not committed yet is refused.
+    """
+    rows = tx.rows(
+        f"SELECT id, branch FROM job WHERE workspace = ? AND session = ? AND {OPEN} AND state = 'running' "
+        "AND range_end >= ?",
+        (address.workspace, address.session, depth),
+    )
+    for job_id, branch in rows:
+        if branch in holding:
+            reopen_where(core, tx, address, reason, "id = ?", (job_id,), state=JobState.RUNNING)
 
 
 def _made_from(tx: Tx, address: Address, holding: set[int], where: str, params: tuple[object, ...]) -> list[Record]:

@@ -19,7 +19,7 @@ from talekeeper.search import Kind
 from talekeeper.story import passages, versions
 from talekeeper.story.checks import check_name, check_value
 from talekeeper.story.core import Core
-from talekeeper.story.ledger import reopen_makers
+from talekeeper.story.derived import reopen_makers
 from talekeeper.story.lineage import place_on
 from talekeeper.story.versions import BLANK, COLUMNS, IN_NAMESPACE, STANDS_SOMEWHERE, Order, Page, Target, Version
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session

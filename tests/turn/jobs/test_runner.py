@@ -226,8 +226,7 @@ def test_a_failure_that_cannot_be_written_is_kept_until_the_job_is_done(
         raise StoreUnusable("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr("talekeeper.story.ledger.succeed", full)
-        broken.setattr("talekeeper.story.ledger.fail", full)
+        broken.setattr("talekeeper.story.jobs._end", full)
         ended = home.run()
         kept = [(one.reason, one.because) for one in home.story.jobs.unrecorded]
 

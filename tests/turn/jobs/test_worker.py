@@ -126,7 +126,7 @@ def test_a_store_that_fails_is_told_until_it_works(start: Start, work: Work, mon
         raise StoreUnusable("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr("talekeeper.story.ledger.claim", full)
+        broken.setattr(home.story.jobs, "claim", full)
         worker.notify(home.address())
         worker.wait(home.address(), 60)
         told = worker.faults
