@@ -185,7 +185,7 @@ def test_an_end_that_could_not_be_written_is_told_by_every_process(
 
     told("I wait.")
     with monkeypatch.context() as broken:
-        broken.setattr("talekeeper.story.jobs._end", full)
+        broken.setattr("talekeeper.story.ledger.end", full)
         jobs("jobs", "run", "harbour")
     status, doctor = jobs("status").out, jobs("doctor")
     jobs("jobs", "run", "harbour")

@@ -168,9 +168,9 @@ def test_what_was_made_up_to_a_changed_message_is_withdrawn_and_due_again(
     assert live == {"covers": act == "edit", "by hand": False}
     assert story.jobs.get(address, ends).state is JobState.REOPENED
     assert story.jobs.get(address, covers).state is JobState.SUCCEEDED
-    assert story.jobs.covered(address, "memory", "bank") == [(2, 5)]
+    assert story.coverage.covered(address, "memory", "bank") == [(2, 5)]
     left = ["a", "b"]
-    assert [message.text for message in story.jobs.uncovered(address, "memory", "bank")] == left
+    assert [message.text for message in story.coverage.uncovered(address, "memory", "bank")] == left
     assert story.index.check() == []
 
 

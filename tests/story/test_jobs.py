@@ -11,7 +11,7 @@ from talekeeper.db import Lease, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError, StoreUnusable
 from talekeeper.manifest import Namespace
 from talekeeper.story import ROOT, Address, Coordinate, Derived, Draft, Job, JobState, Message, Scope, Story
-from talekeeper.story.jobs import MAX_ATTEMPTS, MAX_BACKLOG
+from talekeeper.story.ledger import MAX_ATTEMPTS, MAX_BACKLOG
 
 Say = Callable[..., list[Message]]
 
@@ -187,7 +187,7 @@ def test_a_failure_that_cannot_be_written_is_kept_in_memory(
     def full(*_: object, **__: object) -> None:
         raise StoreUnusable("the disk is full")
 
-    monkeypatch.setattr("talekeeper.story.jobs._end", full)
+    monkeypatch.setattr("talekeeper.story.ledger.end", full)
     recorded = story.jobs.fail(address, job.id, lease, "the model is down")
 
     assert not recorded
@@ -211,7 +211,7 @@ def test_a_skipped_job_says_why_and_covers_nothing(
     skipped = story.jobs.skip(address, job.id, lease, "no story text")
 
     assert (skipped.state, skipped.reason) == (JobState.SKIPPED, "no story text")
-    assert story.jobs.covered(address, "memory", "extract") == []
+    assert story.coverage.covered(address, "memory", "extract") == []
     assert story.jobs.claim(address, lease) is None
 
 
@@ -225,17 +225,17 @@ def test_coverage_is_read_from_the_lineage(story: Story, address: Address, lease
     note(0, 1)
     note(2, 3)
     run_all(story, address, lease)
-    assert story.jobs.covered(address, "memory", "extract") == [(0, 3)]
+    assert story.coverage.covered(address, "memory", "extract") == [(0, 3)]
 
     story.tree.retry(address)
     say("other d", "> e")
 
-    assert story.jobs.covered(address, "memory", "extract") == [(0, 1)]
-    assert story.jobs.covered(address, "memory", "extract", at=Coordinate(0, 3)) == [(0, 3)]
-    assert story.jobs.covered(address, "memory", "summary") == []
-    assert [message.text for message in story.jobs.uncovered(address, "memory", "extract")] == ["c", "other d", "e"]
+    assert story.coverage.covered(address, "memory", "extract") == [(0, 1)]
+    assert story.coverage.covered(address, "memory", "extract", at=Coordinate(0, 3)) == [(0, 3)]
+    assert story.coverage.covered(address, "memory", "summary") == []
+    assert [message.text for message in story.coverage.uncovered(address, "memory", "extract")] == ["c", "other d", "e"]
     story.tree.go(address, Coordinate(0, 3))
-    assert story.jobs.uncovered(address, "memory", "extract") == []
+    assert story.coverage.uncovered(address, "memory", "extract") == []
 
 
 def test_the_first_uncovered_stretch_ends_where_coverage_begins_again(
@@ -246,7 +246,7 @@ def test_the_first_uncovered_stretch_ends_where_coverage_begins_again(
     run_all(story, address, lease)
 
     def texts(limit: int = 100) -> list[str]:
-        return [message.text for message in story.jobs.uncovered(address, "memory", "extract", limit=limit)]
+        return [message.text for message in story.coverage.uncovered(address, "memory", "extract", limit=limit)]
 
     assert texts() == ["a", "b"]
     assert texts(limit=1) == ["a"]
@@ -262,7 +262,7 @@ def test_only_story_messages_count(story: Story, address: Address, say: Say) -> 
     say("b")
 
     assert story.messages.count_story(address) == 2
-    assert [message.text for message in story.jobs.uncovered(address, "memory", "bank")] == ["a", "b"]
+    assert [message.text for message in story.coverage.uncovered(address, "memory", "bank")] == ["a", "b"]
     assert [message.text for message in story.messages.story(address, 1, 4)] == ["b"]
 
 

@@ -9,8 +9,8 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Lease, Leases
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
-from talekeeper.story import Address, Coordinate, Derived, Job, JobState, Message, Scope, Story
-from talekeeper.story.jobs import MAX_ATTEMPTS, Unrecorded
+from talekeeper.story import Address, Coordinate, Derived, Job, JobState, Message, Scope, Story, Unrecorded
+from talekeeper.story.ledger import MAX_ATTEMPTS
 
 Say = Callable[..., list[Message]]
 Claim = Callable[[], Job]
@@ -127,7 +127,7 @@ def test_work_asked_for_again_is_done_again(
     again = story.jobs.renew(address, "memory", "check", end, start=0)
 
     assert (again.id, again.state, again.covered) == (first.id, JobState.PENDING, None)
-    assert story.jobs.covered(address, "memory", "check") == []
+    assert story.coverage.covered(address, "memory", "check") == []
 
 
 def test_what_a_job_covers_stands_at_the_last_message_of_it(
@@ -139,11 +139,11 @@ def test_what_a_job_covers_stands_at_the_last_message_of_it(
 
     story.tree.retry(address)
     say("other d")
-    on_the_other_take = story.jobs.covered(address, "memory", "extract")
+    on_the_other_take = story.coverage.covered(address, "memory", "extract")
     story.tree.undo(address)
 
     assert on_the_other_take == [(0, 2)]
-    assert story.jobs.covered(address, "memory", "extract") == []
+    assert story.coverage.covered(address, "memory", "extract") == []
 
 
 @pytest.mark.parametrize("covered", [(0, 2), (1, 0), (-1, 0)])
@@ -170,7 +170,7 @@ def test_a_change_where_coverage_ends_reopens_the_job(
 
     assert inside == [JobState.SUCCEEDED]
     assert [job.state for job in story.jobs.all(address)] == [JobState.REOPENED]
-    assert story.jobs.covered(address, "memory", "extract") == []
+    assert story.coverage.covered(address, "memory", "extract") == []
 
 
 def test_a_change_takes_a_running_job_from_its_worker_only_where_it_may_have_read(
@@ -246,7 +246,7 @@ def test_unfinished_work_is_listed_with_its_session(
 
     assert [(where, job.id) for where, job in story.jobs.unfinished("w")] == [(address, left.id)]
     assert story.jobs.unfinished("elsewhere") == []
-    assert not story.jobs.superseded(address, left)
+    assert not story.coverage.superseded(address, left)
 
 
 def test_whether_a_lease_is_held_can_be_asked(leases: Leases, lease: Lease) -> None:

@@ -64,7 +64,7 @@ class StoryHistory:
     def settled(self, job: str) -> tuple[tuple[int, int], ...]:
         """Depths that runs of one of the plugin's jobs cover, by turns of the lineage."""
         bound = self._bound.live()
-        return tuple(bound.story.jobs.settled(bound.address, bound.plugin.id, job, at=bound.at))
+        return tuple(bound.story.coverage.settled(bound.address, bound.plugin.id, job, at=bound.at))
 
 
 class StorySearch:
@@ -229,7 +229,7 @@ class CallJob:
     def superseded(self) -> bool:
         """Whether a later job of its kind has succeeded."""
         bound = self._bound.live()
-        return bound.story.jobs.superseded(bound.address, self._job)
+        return bound.story.coverage.superseded(bound.address, self._job)
 
     def messages(self) -> tuple[MessageView, ...]:
         """The story messages of its range."""
@@ -247,7 +247,7 @@ class CallJob:
 
     def _left(self, limit: int, *, own: bool) -> tuple[MessageView, ...]:
         bound, job = self._bound.live(), self._job
-        found = bound.story.jobs.uncovered(
+        found = bound.story.coverage.uncovered(
             bound.address, job.plugin, job.kind, at=job.coordinate, limit=limit, hidden=False, own=own
         )
         return tuple(map(message_view, found))

@@ -7,7 +7,8 @@ from talekeeper.faces import lazy_face
 if TYPE_CHECKING:
     from talekeeper.story.checks import check_line, check_name, check_value, check_workspace
     from talekeeper.story.indexing import IndexFault
-    from talekeeper.story.jobs import MAX_BACKLOG, PUT_ASIDE, Jobs, Unrecorded, lacked
+    from talekeeper.story.jobs import Jobs, Unrecorded
+    from talekeeper.story.ledger import MAX_BACKLOG, PUT_ASIDE, lacked
     from talekeeper.story.messages import Messages
     from talekeeper.story.records import Records, scope_of
     from talekeeper.story.story import Story

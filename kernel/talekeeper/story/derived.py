@@ -12,7 +12,7 @@ from typing import Literal
 from talekeeper.db import Row, Tx
 from talekeeper.manifest import Namespace
 from talekeeper.story.core import Core
-from talekeeper.story.jobs import OPEN, reopen_where
+from talekeeper.story.ledger import OPEN, reopen_where
 from talekeeper.story.lineage import branches_below
 from talekeeper.story.versions import BLANK, COLUMNS, STANDS_SOMEWHERE, Target, Version, view, write_version
 from talekeeper.story.views import Address, Coordinate, Derived, JobState, Record

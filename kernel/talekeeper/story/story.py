@@ -9,6 +9,7 @@ from talekeeper.clock import Clock
 from talekeeper.db import Database, Tx
 from talekeeper.ids import Ids
 from talekeeper.story.core import Core
+from talekeeper.story.coverage import Coverage
 from talekeeper.story.indexing import StoryIndex
 from talekeeper.story.jobs import Jobs
 from talekeeper.story.messages import Messages
@@ -40,6 +41,7 @@ class Story:
         self.tree = Tree(core)
         self.records = Records(core)
         self.jobs = Jobs(core)
+        self.coverage = Coverage(core)
         self.turn_log = TurnLog(core)
         self.vectors = Vectors(core)
 

@@ -81,5 +81,5 @@ def _noted_depths(services: Services, address: Address, plugin: str, kind: str, 
         and job.end <= reach.get(job.coordinate.branch, -2)
         and (job.state, job.reason) != (JobState.SKIPPED, PUT_ASIDE)
     ]
-    found += jobs.covered(address, plugin, kind, tx=tx)
+    found += services.story.coverage.covered(address, plugin, kind, tx=tx)
     return {depth for start, end in found for depth in range(start, end + 1)}

@@ -147,7 +147,7 @@ def test_a_failed_job_is_done_later_with_its_own_messages(start: Start, clock: F
 
     assert (first, home.run()) == (["note failed"], ["note succeeded", "note succeeded"])
     assert home.notes() == ["ask", "tell", "ask more", "tell more"]
-    assert home.story.jobs.covered(home.address(), "notes", "note") == [(0, 3)]
+    assert home.story.coverage.covered(home.address(), "notes", "note") == [(0, 3)]
 
 
 def test_a_late_job_knows_that_a_later_one_was_done(start: Start, clock: FixedClock) -> None:
@@ -226,7 +226,7 @@ def test_a_failure_that_cannot_be_written_is_kept_until_the_job_is_done(
         raise StoreUnusable("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr("talekeeper.story.jobs._end", full)
+        broken.setattr("talekeeper.story.ledger.end", full)
         ended = home.run()
         kept = [(one.reason, one.because) for one in home.story.jobs.unrecorded]
 

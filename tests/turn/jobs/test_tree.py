@@ -90,7 +90,7 @@ def test_what_was_made_from_a_deleted_message_is_made_without_it(start: Start) -
     home.run()
 
     assert home.notes() == ["ask"]
-    assert home.story.jobs.covered(home.address(), "notes", "note") == [(0, 1)]
+    assert home.story.coverage.covered(home.address(), "notes", "note") == [(0, 1)]
 
 
 def test_a_change_inside_a_range_keeps_the_record(start: Start) -> None:
@@ -139,11 +139,11 @@ def test_a_block_done_by_a_take_that_lost_stays_done(start: Start) -> None:
 
     assert done == {"a0+b0+a1": Coordinate(0, 2)}
     assert (ended, places(home)) == (["blocks skipped"], done)
-    assert home.story.jobs.covered(home.address(), "notes", "blocks") == [(0, 2)]
+    assert home.story.coverage.covered(home.address(), "notes", "blocks") == [(0, 2)]
 
 
 def settled(home: Any) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = home.story.jobs.settled(home.address(), "notes", "blocks")
+    found: list[tuple[int, int]] = home.story.coverage.settled(home.address(), "notes", "blocks")
     return found
 
 
