@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
 from talekeeper.config.positions import KeyPath
@@ -14,6 +13,9 @@ ALIKE = 0.6
 MISSPELT = 0.8
 """The share from which a name may be taken for the other one misspelt: `serach`/`search` has 0.83, `txt`/`text` 0.86,
 but `greetings`/`settings` only 0.71."""
+
+
+_LEAST_BEGINNING = 3
 
 
 def nearest(name: str, known: Iterable[str], least: float = ALIKE) -> str | None:
@@ -106,7 +108,9 @@ def _plain(name: str) -> str:
 
 
 def _likeness(one: str, other: str) -> float:
-    if one and other and (other.startswith(one) or one.startswith(other)):
-        # An abbreviation or a forgotten plural.
-        return max(0.9 if min(len(one), len(other)) > 2 else 0.0, SequenceMatcher(None, one, other).ratio())  # noqa: PLR2004 - two letters begin too many names
-    return SequenceMatcher(None, one, other).ratio()
+    from difflib import SequenceMatcher  # noqa: PLC0415 - most files have no misspelt key
+
+    alike = SequenceMatcher(None, one, other).ratio()
+    short_for = one and other and (other.startswith(one) or one.startswith(other))
+    # An abbreviation or a forgotten plural; two letters begin too many names.
+    return max(0.9, alike) if short_for and min(len(one), len(other)) >= _LEAST_BEGINNING else alike

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
-
-from talekeeper.json_schema.messages import explain, place_of, sentence
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _KEPT = 64
@@ -47,6 +44,8 @@ class Validator:
         try:
             if self._checker.is_valid(value):
                 return None
+            from talekeeper.json_schema.messages import explain  # noqa: PLC0415 - most values fit
+
             return explain(self._schema, value, self._checker.iter_errors(value))
         except UnicodeEncodeError:
             return "", "has half a surrogate pair in a text"
@@ -64,7 +63,13 @@ def fits(schema: Mapping[str, Any], value: Any) -> bool:
 
 def invalid_schema(schema: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Every place where a schema breaks the metaschema, with a sentence, as `schema_fault` gives one; sorted."""
-    errors = _metaschema().iter_errors(schema)
+    import jsonschema_rs as rs  # noqa: PLC0415 - as in Validator
+
+    if schema.get("$schema", DIALECT) == DIALECT and rs.meta.is_valid(dict(schema)):
+        return []
+    from talekeeper.json_schema.messages import place_of, sentence  # noqa: PLC0415 - most schemas are valid
+
+    errors = rs.iter_errors({"$ref": DIALECT}, dict(schema), validate_formats=False, offline=True)
     return sorted({(place_of(it), sentence({}, schema, it)) for it in errors})
 
 
@@ -76,10 +81,3 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
         if len(_validators) > _KEPT:
             _validators.popitem(last=False)
     return known[1]
-
-
-@lru_cache(maxsize=1)
-def _metaschema() -> Any:
-    from jsonschema_rs import Draft202012Validator  # noqa: PLC0415 - as in Validator
-
-    return Draft202012Validator({"$ref": DIALECT}, validate_formats=False, offline=True)

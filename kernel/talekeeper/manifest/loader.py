@@ -6,7 +6,6 @@ Everything that reads a manifest goes through `examine`, so that no two readers 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -170,6 +169,8 @@ def _findings(
 
 
 def _amended(data: Mapping[str, Any], said: Complaints) -> dict[str, Any]:
+    from copy import deepcopy  # noqa: PLC0415 - as for complaints
+
     copy: dict[str, Any] = deepcopy(dict(data))
     for path in said.ignored:
         _table(copy, path).pop(path[-1])

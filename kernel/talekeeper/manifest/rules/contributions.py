@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -65,7 +64,9 @@ def _times(context: RuleContext) -> Iterator[Finding]:
 
 def cron_fault(expression: str) -> str:
     """Why a cron expression is refused, "" when it has a next run."""
-    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few manifests have a schedule
+    from datetime import UTC, datetime  # noqa: PLC0415 - few manifests have a schedule
+
+    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - as above
 
     if len(expression.split()) != _CRON_FIELDS:
         return f"expected {_CRON_FIELDS} fields (minute, hour, day, month, weekday)"
