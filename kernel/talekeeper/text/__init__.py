@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.text.characters import paired_characters
-    from talekeeper.text.check import check_text, digest
     from talekeeper.text.dates import Day, date_words, read_day
-    from talekeeper.text.estimate import estimate_tokens, token_quarters
-    from talekeeper.text.graphemes import cut_graphemes, grapheme_border
     from talekeeper.text.normalisation import normalise
     from talekeeper.text.printing import (
         BREAK,
@@ -23,11 +19,19 @@ if TYPE_CHECKING:
         visible,
     )
     from talekeeper.text.runs import Script, find_runs, script_of
-    from talekeeper.text.sentences import sentence_ends
+    from talekeeper.text.segmentation import (
+        cut_graphemes,
+        estimate_tokens,
+        grapheme_border,
+        sentence_ends,
+        token_quarters,
+    )
     from talekeeper.text.strict_json import (
         EXACT_INTEGER,
         JSON_DEPTH_LIMIT,
         NotJson,
+        check_text,
+        digest,
         is_array,
         is_table,
         json_depth,
@@ -36,8 +40,15 @@ if TYPE_CHECKING:
         read_json,
         scan_json,
     )
-    from talekeeper.text.terms import Terms
-    from talekeeper.text.tokens import SINGLE, TOKENS_FINGERPRINT, document_terms, everyday_terms, query_terms
+    from talekeeper.text.tokens import (
+        SINGLE,
+        TOKENS_FINGERPRINT,
+        Terms,
+        document_terms,
+        everyday_terms,
+        paired_characters,
+        query_terms,
+    )
     from talekeeper.text.words import split_word
 else:
     __getattr__ = lazy_face(__name__)

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from talekeeper.text.codepoints import codes
 from talekeeper.text.han_table import SIMPLIFIED, TRADITIONAL
 
 # Letters that carry a stroke or are joined, which no decomposition takes apart.
@@ -80,3 +79,21 @@ def _bases() -> Iterator[tuple[int, str]]:
         decomposed = unicodedata.normalize("NFD", chr(code))
         if len(decomposed) > 1:
             yield code, _LETTERS.get(decomposed[0], decomposed[0])
+
+
+def codes(blocks: str) -> Iterator[int]:
+    """The code points of `"AD 300-36F"`: hexadecimal, single or first-last, in the order given."""
+    for block in blocks.split():
+        first, _, last = block.partition("-")
+        yield from range(int(first, 16), int(last or first, 16) + 1)
+
+
+def ranges(ascending: Iterator[int]) -> str:
+    """Ascending code points as the inside of a regular expression's character class."""
+    spans: list[list[int]] = []
+    for code in ascending:
+        if spans and code == spans[-1][1] + 1:
+            spans[-1][1] = code
+        else:
+            spans.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cache, lru_cache
 
-from talekeeper.text.codepoints import codes, ranges
+from talekeeper.text.normalisation import codes, ranges
 
 _NUMBER = r"[0-9]++(?:[.:/,-][0-9]++)++"
 _ASCII = re.compile(rf"{_NUMBER}|[a-z0-9]++(?:'[a-z0-9]++)*+")

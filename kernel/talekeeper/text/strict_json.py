@@ -1,4 +1,4 @@
-"""Strict JSON: what passes `read_json` can be kept by the store on every engine.
+"""Strict JSON and texts that can be stored: what passes `read_json` or `check_text`, every database keeps alike.
 
 Files that come with a plugin, values typed on a command line and documents of the store are read by `read_json`, files
 that other programs wrote by `read_foreign_json`, answers of models by `scan_json`.
@@ -10,8 +10,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any, NoReturn, TypeGuard
 
+from talekeeper.errors import ParameterError
 from talekeeper.text.printing import quoted
 
 JSON_DEPTH_LIMIT = 64
@@ -19,7 +21,7 @@ EXACT_INTEGER = 2**53 - 1
 """JSON readers that keep numbers as doubles carry whole numbers up to this one exactly (RFC 8259, section 6)."""
 
 _LONGEST_INTEGER = 20  # digits of 64 bits: other programs number their messages so
-_UNSTORABLE = "[\0\ud800-\udfff]"
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _STRING_OR_BRACKET = r'"(?:[^"\\]|\\.)*"?|[\[\]{}]'
 _SYNTAX = (
     ("Expecting property name", "expected a key in double quotes"),
@@ -126,6 +128,23 @@ def json_fault(value: Any) -> str:
     return "a date or time; write it as text in quotes"
 
 
+def check_text(value: str, field: str) -> str:
+    """Gives `value` back, or raises `ParameterError` naming `field` where it holds NUL or half a surrogate pair.
+
+    No database stores the two alike: SQLite would end some reads at a NUL, PostgreSQL refuses it, and neither takes a
+    string that is not UTF-8.
+    """
+    if found := _UNSTORABLE.search(value):
+        what = "a NUL character" if found[0] == "\0" else f"half a surrogate pair, U+{ord(found[0]):04X},"
+        raise ParameterError(field, f"holds {what} at character {found.start() + 1}", cure="remove it and send again")
+    return value
+
+
+def digest(text: str) -> int:
+    """64 bits of BLAKE2b as a signed integer, the same in every process; takes any string."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
+
+
 def _decoded(raw: bytes) -> str:
     try:
         text = raw.decode()
@@ -213,7 +232,7 @@ def _refuse_unstorable(value: Any) -> None:
     while waiting:
         here = waiting.pop()
         texts = list(here) if is_table(here) else [here] if isinstance(here, str) else []
-        found = next(filter(None, (re.search(_UNSTORABLE, text) for text in texts)), None)
+        found = next(filter(None, map(_UNSTORABLE.search, texts)), None)
         if found:
             what = "a NUL character" if found[0] == "\0" else f"half a surrogate pair, \\u{ord(found[0]):04x}"
             raise NotJson(f"has {what} in a text")

@@ -7,18 +7,24 @@ it was taken from. Stop words are counted in documents and left out of queries o
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import add
 from typing import NamedTuple
 
 from talekeeper.text.normalisation import normalise
-from talekeeper.text.runs import Script, clusters, find_runs, script_of
-from talekeeper.text.stem import STEMMER_VERSION
-from talekeeper.text.stopwords import LIGHT_CHARACTERS, STOP_CHARACTERS, STOP_WORDS
-from talekeeper.text.terms import Terms
-from talekeeper.text.words import TOKEN_LIMIT, split_word, word_terms
+from talekeeper.text.runs import Script, clusters, find_runs, is_hangul, script_of
+from talekeeper.text.words import (
+    LIGHT_CHARACTERS,
+    STEMMER_VERSION,
+    STOP_CHARACTERS,
+    STOP_WORDS,
+    TOKEN_LIMIT,
+    split_word,
+    word_terms,
+)
 
 # Raised with every change that gives any text other terms, or any message another manner.
 _VERSION = 2
@@ -29,9 +35,22 @@ SINGLE = "\x01"
 """Stands before a term that is a single CJK character; no text can hold it inside a word."""
 _COUNT_LIMIT = 255
 _TELLING_PAIRS = 2
+_TELL_NOTHING = STOP_CHARACTERS | LIGHT_CHARACTERS
 _KEPT = 1 << 15
 _FEW = 4
 """Terms of what is kept. Phrases of Thai and rows of emoji have sixty each: so many of them would be 180 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """`counts` maps term → occurrences (1..255); `length` is the number of tokens BM25 calls the document length.
+
+    Single CJK characters stand in `counts` in a term space of their own and do not add to `length`, except where a run
+    has one character only.
+    """
+
+    counts: Mapping[str, int]
+    length: int
 
 
 def document_terms(*texts: str) -> Terms:
@@ -178,3 +197,25 @@ def _terms_of(run: str, script: Script) -> Sequence[str]:
             return [(one + two)[:TOKEN_LIMIT] for one, two in pairwise(parts)] or [run[:TOKEN_LIMIT]]
         case Script.EMOJI:
             return (run,)
+
+
+def paired_characters(text: str, terms: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """For the telling characters of a text, as terms of their own, the pairs of `terms` they stand in: 狗 → 遛狗, 狗吗.
+
+    `terms` are what is asked for already; a character among them is not here, nor one that none of their pairs holds.
+    """
+    asked = set(terms)
+    pairs = dict.fromkeys(pair for run in _paired_runs(text) for pair in map("".join, pairwise(run)) if pair in asked)
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        for character in dict.fromkeys(pair):
+            found.setdefault(SINGLE + character, []).append(pair)
+    return {term: tuple(held) for term, held in found.items() if term[-1] not in _TELL_NOTHING and term not in asked}
+
+
+def _paired_runs(text: str) -> list[str]:
+    if text.isascii():
+        return []
+    runs = [run for run in find_runs(normalise(text)) if len(run) > 1 and not run.isascii()]
+    # A syllable of Hangul is a sound, which tells nothing by itself.
+    return [run for run in runs if script_of(run) is Script.CJK and not is_hangul(run)]
