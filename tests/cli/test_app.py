@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from talekeeper.cli import app
 from talekeeper.cli.app import COMMANDS
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.errors import ImportFileError, StoreUnusable
 
 HEAVY = {"numpy", "sqlite_utils", "jsonschema_rs", "pydantic", "httpx", "Stemmer", "sqlite3"}
@@ -231,7 +231,6 @@ def test_options_stand_before_or_after_the_command(monkeypatch: pytest.MonkeyPat
 
     @click.command()
     @common
-    @pass_common
     def command(options: Common) -> None:
         seen.append((str(options.home), options.workspace, options.as_json, options.no_plugins))
 

@@ -12,7 +12,7 @@ import click
 
 from talekeeper import __version__
 from talekeeper.cli.faults import INTERRUPTED, Voice, asks_for_json, is_bug, report
-from talekeeper.cli.options import common_shown, refuse_empty
+from talekeeper.cli.options import refuse_empty, shared_options
 from talekeeper.cli.terminal import PROGRAM, answers_of_this_thread, flush_or_drop, never_fail_to_print
 
 
@@ -100,7 +100,7 @@ def _summed_up(command: click.Command) -> click.Command:
     epilog="Example:  talekeeper demo",
 )
 @click.version_option(__version__, prog_name=PROGRAM)
-@common_shown
+@shared_options(hidden=False)
 def cli() -> None:
     """A long memory for language-model narrators.
 

@@ -49,62 +49,59 @@ class Common:
         )
 
 
-pass_common = click.make_pass_decorator(Common, ensure=True)
+def command_group(default: str) -> Callable[[Callable[[], object]], click.Group]:
+    """Makes a group of commands that runs the one called `default` when none is named; the docstring is its help."""
+
+    def decorate(described: Callable[[], object]) -> click.Group:
+        @click.group(help=described.__doc__, invoke_without_command=True)
+        @shared_options(hidden=True)
+        @click.pass_context
+        def group(ctx: click.Context) -> object:
+            return None if ctx.invoked_subcommand else ctx.invoke(group.commands[default])
+
+        return group
+
+    return decorate
+
+
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the shared options to a command, and gives it what they said as its first argument."""
+    return shared_options(hidden=True)(click.make_pass_decorator(Common, ensure=True)(command))
+
+
+def shared_options(*, hidden: bool) -> Callable[[F], F]:
+    """Adds them to a command; those about plugins and events are `hidden` from its help, and shown by the program's."""
+    home = click.Path(path_type=Path, file_okay=False)
+    folder = click.Path(path_type=Path, exists=True, file_okay=False)
+    folders = {"metavar": "DIR", "type": folder, "multiple": True, "hidden": hidden}
+    workspace = f"Campaign or project.  [default: {DEFAULT_WORKSPACE}]"
+    no_trace = "Write no events.  [env: TALEKEEPER_TRACE=0, or bodies for all texts]"
+    options = (
+        _shared("--home", metavar="DIR", type=home, help="Folder of the database.  [env: TALEKEEPER_HOME]"),
+        _shared("-w", "--workspace", "given_workspace", metavar="NAME", help=workspace),
+        _shared("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
+        _shared("--plugin", "plugin_paths", help="One more plugin.", **folders),
+        _shared("--plugins", "plugin_folders", help="One more folder of plugins.", **folders),
+        _shared("--no-plugins", metavar="[=ID,…]", hidden=hidden, help="Load no plugin, or not these."),
+        _shared("--no-trace", is_flag=True, hidden=hidden, help=no_trace),
+    )
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _shared(*names: str, **settings: Any) -> Callable[[F], F]:
+    return click.option(*names, callback=_keep, expose_value=False, **settings)
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
     """Options stand before or after the command's name; the one given last wins."""
     if value is not None and value not in (False, ()):
         setattr(ctx.ensure_object(Common), str(param.name), value)
-
-
-def common(command: F) -> F:
-    """Adds the shared options to a command; its help leaves those about plugins to `talekeeper --help`."""
-    return _add(command, hide=True)
-
-
-def common_shown(command: F) -> F:
-    """Adds the shared options to the program itself."""
-    return _add(command, hide=False)
-
-
-def _add(command: F, *, hide: bool) -> F:
-    folder = click.Path(path_type=Path, exists=True, file_okay=False)
-    options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
-        (
-            ("--no-trace",),
-            {
-                "is_flag": True,
-                "hidden": hide,
-                "help": "Write no events.  [env: TALEKEEPER_TRACE=0, or bodies for all texts]",
-            },
-        ),
-        (("--no-plugins",), {"metavar": "[=ID,…]", "hidden": hide, "help": "Load no plugin, or not these."}),
-        (
-            ("--plugins", "plugin_folders"),
-            {"metavar": "DIR", "type": folder, "multiple": True, "hidden": hide, "help": "One more folder of plugins."},
-        ),
-        (
-            ("--plugin", "plugin_paths"),
-            {"metavar": "DIR", "type": folder, "multiple": True, "hidden": hide, "help": "One more plugin."},
-        ),
-        (("--json", "as_json"), {"is_flag": True, "help": "Print JSON, for programs."}),
-        (
-            ("-w", "--workspace", "given_workspace"),
-            {"metavar": "NAME", "help": f"Campaign or project.  [default: {DEFAULT_WORKSPACE}]"},
-        ),
-        (
-            ("--home",),
-            {
-                "metavar": "DIR",
-                "type": click.Path(path_type=Path, file_okay=False),
-                "help": "Folder of the database.  [env: TALEKEEPER_HOME]",
-            },
-        ),
-    )
-    for names, settings in options:
-        command = click.option(*names, callback=_keep, expose_value=False, **settings)(command)
-    return command
 
 
 # What may be empty is text: a title or a name can be taken away, a message and a question say so in their own words,

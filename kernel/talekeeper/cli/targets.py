@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,6 +23,13 @@ _MOST = 2**31 - 1
 _DIGITS = 11
 _SHOWN = 40
 _TURNS = re.compile(r"(\d+)(?:\.\.(\d+))?")
+
+
+@contextmanager
+def open_session(options: Common, name: str | None) -> Generator[tuple[Home, Session]]:
+    """Opens the home with the session that `name` means; see `session_of`."""
+    with options.open() as home:
+        yield home, session_of(home, options, name)
 
 
 def session_of(home: Home, options: Common, name: str | None) -> Session:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.present import place, tell
-from talekeeper.cli.targets import InSession, last_session_argument, place_of, session_of
+from talekeeper.cli.targets import InSession, last_session_argument, open_session, place_of, session_of
 from talekeeper.errors import NotFound
 from talekeeper.story import Address, Coordinate, Session
 
@@ -30,7 +30,6 @@ def _move(options: Common, name: str | None, act: Callable[[Home, Session], Sess
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions undo low-house")
 @last_session_argument
 @common
-@pass_common
 def undo(options: Common, /, name: str | None) -> None:
     """Go back one turn, in the session used last or in SESSION; nothing is lost."""
     _move(options, name, lambda home, session: home.story.tree.undo(session.address))
@@ -39,7 +38,6 @@ def undo(options: Common, /, name: str | None) -> None:
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions redo low-house")
 @last_session_argument
 @common
-@pass_common
 def redo(options: Common, /, name: str | None) -> None:
     """Return to where the last undo or retry left, in the session used last or in SESSION."""
     _move(options, name, lambda home, session: home.story.tree.redo(session.address))
@@ -48,7 +46,6 @@ def redo(options: Common, /, name: str | None) -> None:
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions retry low-house")
 @last_session_argument
 @common
-@pass_common
 def retry(options: Common, /, name: str | None) -> None:
     """Stand before the newest answer, so that what comes next is another take of it.
 
@@ -60,11 +57,9 @@ def retry(options: Common, /, name: str | None) -> None:
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions takes low-house")
 @last_session_argument
 @common
-@pass_common
 def takes(options: Common, /, name: str) -> None:
     """List the answers to the newest turn, in the session used last or in SESSION."""
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         found = [
             (take, home.story.messages.at(session.address, take.first))
             for take in home.story.tree.takes(session.address)
@@ -93,7 +88,6 @@ def takes(options: Common, /, name: str) -> None:
 @last_session_argument
 @click.argument("number", type=click.IntRange(min=1))
 @common
-@pass_common
 def switch(options: Common, /, name: str | None, number: int) -> None:
     """Go to another answer of the newest turn, by its number; the others stay.
 
@@ -107,7 +101,6 @@ def switch(options: Common, /, name: str | None, number: int) -> None:
 @click.option("--at", metavar="BRANCH:DEPTH", help="Where to branch off.  [default: here]")
 @click.option("--name", "label", default="", help="A name for the branch, to find it again.")
 @common
-@pass_common
 def fork(options: Common, /, name: str | None, at: str | None, label: str) -> None:
     """Start a branch anywhere and go there; `sessions go` leads back.
 
@@ -126,11 +119,9 @@ def fork(options: Common, /, name: str | None, at: str | None, label: str) -> No
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions branches low-house")
 @last_session_argument
 @common
-@pass_common
 def branches(options: Common, /, name: str) -> None:
     """List the branches of the session used last, or of SESSION."""
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         found = home.story.tree.branches(session.address)
     if options.as_json:
         rows = [
@@ -156,7 +147,6 @@ def branches(options: Common, /, name: str) -> None:
 @last_session_argument
 @click.argument("to", metavar="PLACE")
 @common
-@pass_common
 def go(options: Common, /, name: str | None, to: str) -> None:
     """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH; nothing is lost.
 

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import BashComplete, CompletionItem, ShellComplete, get_completion_class
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.terminal import PROGRAM
 
 SHELLS = ("bash", "zsh", "fish")
@@ -22,7 +22,6 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command(epilog='Example:  eval "$(talekeeper completion bash)"')
 @click.argument("shell", type=click.Choice(SHELLS))
 @common
-@pass_common
 def command(options: Common, /, shell: str) -> None:
     """Print the shell's completion script.
 

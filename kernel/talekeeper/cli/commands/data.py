@@ -23,7 +23,7 @@ from talekeeper.cli.commands.schema_options import (
     open_ended,
     whole_value,
 )
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, command_group, common
 from talekeeper.cli.present import record_json, show_record
 from talekeeper.cli.targets import namespace_of
 from talekeeper.cli.terminal import ask_once
@@ -38,16 +38,12 @@ _key = click.argument("key")
 _session = click.option("-s", "--session", metavar="SESSION", help="Whose records.  [default: the session used last]")
 
 
-@click.group(invoke_without_command=True)
-@common
-@click.pass_context
-def group(ctx: click.Context) -> None:
+@command_group("list")
+def group() -> None:
     """Read and write the records plugins declare.
 
     PLUGIN/NAMESPACE names the data, as in memory/cards; without a command, lists what there is.
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_records)
 
 
 @group.command("list", epilog="Example:  talekeeper data list memory/cards")
@@ -57,7 +53,6 @@ def group(ctx: click.Context) -> None:
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=_LISTED, show_default=True)
 @click.option("--after", metavar="KEY", help="Go on after this record.")
 @common
-@pass_common
 def list_records(options: Common, /, path: str | None, session: str | None, limit: int, **more: Any) -> None:
     """List the records of a namespace, or the namespaces there are."""
     with options.open() as home:
@@ -98,7 +93,6 @@ def _properties(namespace: Namespace) -> str:
 @_session
 @click.option("--history", is_flag=True, help="Every version there was.")
 @common
-@pass_common
 def show(options: Common, /, path: str, key: str, session: str | None, *, history: bool) -> None:
     """Show one record."""
     with options.open() as home:
@@ -122,7 +116,6 @@ def show(options: Common, /, path: str, key: str, session: str | None, *, histor
 @_session
 @click.option("--key", help="The key to keep it under.  [default: a new one]")
 @common
-@pass_common
 @click.pass_context
 def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None, key: str | None) -> None:
     """Write a record by hand: PLUGIN/NAMESPACE and its properties.
@@ -153,7 +146,6 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
 @open_ended("PLUGIN/NAMESPACE KEY [PROPERTIES]")
 @_session
 @common
-@pass_common
 @click.pass_context
 def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
     """Change properties of a record by hand: PLUGIN/NAMESPACE, its key, and what changes.
@@ -185,7 +177,6 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
 @_key
 @_session
 @common
-@pass_common
 def withdraw(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Hide a record from search and prompts; it can be restored."""
     with options.open() as home:
@@ -199,7 +190,6 @@ def withdraw(options: Common, /, path: str, key: str, session: str | None) -> No
 @_key
 @_session
 @common
-@pass_common
 def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Bring a withdrawn record back; `data withdraw` hides it again."""
     with options.open() as home:
@@ -214,7 +204,6 @@ def restore(options: Common, /, path: str, key: str, session: str | None) -> Non
 @_session
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
-@pass_common
 def forget(options: Common, /, path: str, key: str, session: str | None, *, yes: bool) -> None:
     """Blank every version of a record for good; only backups and exports still have it."""
     with options.open() as home:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.present import place
 from talekeeper.cli.targets import InSession, last_session_argument, session_of
 from talekeeper.errors import TalekeeperError
@@ -139,7 +139,6 @@ MOST = 2**31 - 1
 @click.argument("decision", metavar="[ID]", required=False)
 @click.option("--all", "every", is_flag=True, help="Those of other takes and branches too.")
 @common
-@pass_common
 def why(options: Common, /, name: str | None, turn: int | None, decision: str | None, *, every: bool) -> None:
     """Say why a turn's prompt held what it held.
 
@@ -173,7 +172,6 @@ if TYPE_CHECKING:
 @click.argument("text", nargs=-1, required=True, metavar="TEXT…")
 @click.option("-s", "--session", metavar="SESSION", help="Where.  [default: the session used last]")
 @common
-@pass_common
 def recall(options: Common, /, text: tuple[str, ...], session: str | None) -> None:
     """Show what a turn with this text would recall.
 

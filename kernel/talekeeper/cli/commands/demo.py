@@ -12,14 +12,13 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.commands.search import LEGEND, show_hit, show_why
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.demo import AskedQuestion, BundledStory, LoadedStory, ask_all, bundled_stories, load_story
 
 
 @click.command(epilog="Example:  talekeeper demo --home ./demo-home")
 @click.option("--lang", "language", type=click.Choice(["en", "zh"]), help="One story only.")
 @common
-@pass_common
 def command(options: Common, /, language: str | None) -> None:
     """See it find things in a bundled story.
 

@@ -12,7 +12,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.commands.status import model_faults, unrecorded
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.output import counted
 from talekeeper.db import examine_file, readable
 from talekeeper.errors import StoreError, StoreUnusable
@@ -35,7 +35,6 @@ _CURES = {
 @click.option("--index", "only_index", is_flag=True, help="Check the index alone.")
 @click.option("--rebuild", is_flag=True, help="Write the index anew first.")
 @common
-@pass_common
 def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
     """Check the database, index, plugins and settings.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.evaluate import METRICS, find_sets
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     " local one does at some hundred a second.",
 )
 @common
-@pass_common
 def command(
     options: Common, /, folders: tuple[Path, ...], run_file: Path | None, by: Grouping, *, semantic: bool
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import session_of, workspace_of
 from talekeeper.cli.terminal import write_utf8
 from talekeeper.clock import iso
@@ -35,7 +35,6 @@ _FORMATS = (WHOLE, "sillytavern", "markdown")
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default=WHOLE, show_default=True)
 @common
-@pass_common
 def export(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], target: Path | None, form: str) -> None:
     """Write sessions to a file, to keep, move or read.
 
@@ -114,7 +113,6 @@ def _tell(options: Common, target: Path, sessions: list[Session]) -> None:
 @click.command(epilog="Example:  talekeeper backup ~/talekeeper-2025-03-18.sqlite")
 @click.argument("target", type=click.Path(path_type=Path))
 @common
-@pass_common
 def backup(options: Common, /, target: Path) -> None:
     """Copy the database to a file while it is in use.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common, possible
+from talekeeper.cli.options import Common, common, possible
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import ImportFileError, InputError, NotFound, TalekeeperError
 from talekeeper.exchange import (
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 @click.option("--importer", metavar="PLUGIN/ID", help="Read the files with a plugin's importer, into the session.")
 @click.option("--replace", is_flag=True, help="With an importer: take over records that differ.")
 @common
-@pass_common
 def command(
     options: Common,
     /,

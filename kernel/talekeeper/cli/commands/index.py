@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-import click
-
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, command_group, common
 from talekeeper.config import MISSPELT, nearest
 from talekeeper.errors import NoModel
 from talekeeper.models import EMBEDDING
@@ -21,21 +19,17 @@ _NOTHING = "passages are found by their words alone: no embedding model is confi
 _CURE = 'write provider = "local" under [models.embedding] in talekeeper.toml, or an endpoint'
 
 
-@click.group(invoke_without_command=True)
-@common
-@click.pass_context
-def group(ctx: click.Context) -> int:
+@command_group("status")
+def group() -> None:
     """Show and make what passages are found by beside their words.
 
     Without a command, shows it. With an embedding model passages are found by what they mean, too. Each needs a vector,
     made after turns or here.
     """
-    return ctx.invoke(status) if ctx.invoked_subcommand is None else 0
 
 
 @group.command(epilog="Example:  talekeeper index status")
 @common
-@pass_common
 def status(options: Common, /) -> int:
     """Say how many passages of the home have their vectors.
 
@@ -55,7 +49,6 @@ def status(options: Common, /) -> int:
 
 @group.command(epilog="Example:  talekeeper index rebuild")
 @common
-@pass_common
 def rebuild(options: Common, /) -> None:
     """Give every passage of the home its vector.
 

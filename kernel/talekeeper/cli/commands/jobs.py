@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, command_group, common
 from talekeeper.cli.present import minute, place
 from talekeeper.cli.targets import InSession, last_session_argument, session_argument, session_of
 from talekeeper.errors import ParameterError
@@ -23,24 +23,19 @@ _CLAUSE = "; "
 _DONE = frozenset({JobState.SUCCEEDED, JobState.SKIPPED})
 
 
-@click.group(invoke_without_command=True)
-@common
-@click.pass_context
-def group(ctx: click.Context) -> None:
+@command_group("list")
+def group() -> None:
     """List, run and retry the work that follows turns.
 
     Without a command, lists it. Jobs are done by plugins after a turn, or when asked. One that fails is tried again
     after a later turn.
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_jobs)
 
 
 @group.command("list", cls=InSession, epilog="Example:  talekeeper jobs list low-house")
 @last_session_argument
 @click.option("--all", "everything", is_flag=True, help=f"Those that are done too.  [default: the last {_SHOWN}]")
 @common
-@pass_common
 def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None:
     """List the jobs of a session, or of the one used last: how each stands, and why."""
     with options.open() as home:
@@ -66,7 +61,6 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
 @last_session_argument
 @click.argument("job", metavar="[PLUGIN/JOB]", required=False)
 @common
-@pass_common
 def run(options: Common, /, name: str | None, job: str | None) -> int:
     """Do all there is to do, the work for imported turns too.
 
@@ -99,7 +93,6 @@ def run(options: Common, /, name: str | None, job: str | None) -> int:
 @session_argument
 @click.argument("job", metavar="[ID]", required=False)
 @common
-@pass_common
 def retry(options: Common, /, name: str, job: str | None) -> None:
     """Make failed jobs due again, or the one with this ID.
 

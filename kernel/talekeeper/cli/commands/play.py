@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.present import message_json
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import InputError, TalekeeperError
@@ -30,7 +30,6 @@ _NO_MODEL = "without a model a line is what the player says, and /narrator TEXT 
 @click.option("--preset", metavar="NAME", help="Give the session this preset.")
 @click.option("--no-model", is_flag=True, help="Ask no model: write both sides yourself.")
 @common
-@pass_common
 def command(options: Common, /, name: str | None, world: str | None, preset: str | None, *, no_model: bool) -> int:
     """Play a story in the terminal.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common, pass_common
+from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, command_group, common
 from talekeeper.cli.targets import session_of
 from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
     from talekeeper.story import Session
 
 
-@click.group(invoke_without_command=True)
-@common
-@click.pass_context
-def group(ctx: click.Context) -> None:
+@command_group("list")
+def group() -> None:
     """List, explain, enable, disable and set plugins.
 
     Without a command, lists them.
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_plugins)
 
 
 @group.command("list", epilog="Example:  talekeeper plugins list")
 @common
-@pass_common
 def list_plugins(options: Common, /) -> None:
     """List the plugins found, with their state and the reason for it."""
     with options.open() as home:
@@ -51,7 +46,6 @@ def list_plugins(options: Common, /) -> None:
 @click.argument("plugin", metavar="ID")
 @click.option("-s", "--session", metavar="SESSION", help="As it stands in this session.")
 @common
-@pass_common
 def explain(options: Common, /, plugin: str, session: str | None) -> None:
     """Say why a plugin is on or off, and what each of its namespaces feeds."""
     with options.open() as home:
@@ -67,7 +61,6 @@ def explain(options: Common, /, plugin: str, session: str | None) -> None:
 @group.command(epilog="Example:  talekeeper plugins enable lorebook")
 @click.argument("plugin", metavar="ID")
 @common
-@pass_common
 def enable(options: Common, /, plugin: str) -> None:
     """Switch a plugin on, in the home or with --workspace in one workspace; `plugins disable` takes it back.
 
@@ -87,7 +80,6 @@ def enable(options: Common, /, plugin: str) -> None:
 @group.command(epilog="Example:  talekeeper plugins disable lorebook")
 @click.argument("plugin", metavar="ID")
 @common
-@pass_common
 def disable(options: Common, /, plugin: str) -> None:
     """Switch a plugin off; its records stay and come back with it."""
     with options.open() as home:
@@ -146,7 +138,6 @@ _session = click.option("-s", "--session", metavar="SESSION", help="For this ses
 @click.argument("plugin", metavar="ID")
 @_session
 @common
-@pass_common
 def settings_command(options: Common, /, plugin: str, session: str | None) -> None:
     """List what can be set of a plugin, with its value and what it changes."""
     with options.open() as home:
@@ -173,7 +164,6 @@ def settings_command(options: Common, /, plugin: str, session: str | None) -> No
 @click.option("--default", "back", is_flag=True, help="Take the value away again, so that the wider one counts.")
 @_session
 @common
-@pass_common
 def set_command(
     options: Common, /, plugin: str, key: str, value: str | None, session: str | None, *, back: bool
 ) -> None:
@@ -240,7 +230,6 @@ def _shown(value: object) -> str:
     help="Where to make its folder.  [default: here]",
 )
 @common
-@pass_common
 def new_plugin(options: Common, /, name: str, directory: Path, *, data_only: bool) -> None:
     """Make the project of a new plugin.
 

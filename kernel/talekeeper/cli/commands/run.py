@@ -17,7 +17,7 @@ from talekeeper.cli.commands.schema_options import (
     open_ended,
     whole_value,
 )
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import NotFound
 from talekeeper.plugin_context import run_command
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 @open_ended("PLUGIN/COMMAND [ARGUMENTS]")
 @click.option("-s", "--session", metavar="SESSION", help="Where to run it.  [default: the session used last]")
 @common
-@pass_common
 @click.pass_context
 def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
     """Run a plugin's command.

@@ -11,7 +11,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.faults import misused
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
@@ -42,7 +42,6 @@ _TURN = click.IntRange(0)
 )
 @click.option("--explain", is_flag=True, help="Show how each term made its part of the score, and what was left out.")
 @common
-@pass_common
 def command(options: Common, /, query: tuple[str, ...], session: str | None, *, explain: bool, **more: Any) -> None:
     """Ask a session, as the narrator's memory-search does.
 

@@ -12,13 +12,14 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.commands.branches import COMMANDS as TREE
-from talekeeper.cli.options import Common, common, pass_common, possible
+from talekeeper.cli.options import Common, command_group, common, possible
 from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_message, tell
 from talekeeper.cli.targets import (
     InSession,
     cure_of_no_sessions,
     last_session_argument,
     message_of,
+    open_session,
     session_argument,
     session_of,
     turns_of,
@@ -39,21 +40,16 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-@click.group(invoke_without_command=True)
-@common
-@click.pass_context
-def group(ctx: click.Context) -> None:
+@command_group("list")
+def group() -> None:
     """List, show and manage sessions and their branches.
 
     Without a command, lists them. A SESSION is named by its id, its title or the beginning of its id.
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_sessions)
 
 
 @group.command("list", epilog="Example:  talekeeper sessions list")
 @common
-@pass_common
 def list_sessions(options: Common, /) -> None:
     """List the sessions of the workspace, the one used last first."""
     with options.open() as home:
@@ -77,7 +73,6 @@ def list_sessions(options: Common, /) -> None:
     "--world", metavar="FILE", type=click.Path(), help="Begin with a world file: opening, player, records of plugins."
 )
 @common
-@pass_common
 def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) -> None:
     """Make a session, with the plugins its preset names or all that are on.
 
@@ -108,11 +103,9 @@ def make(home: Home, workspace: str, file: str | None, *, locale: str | None = N
 @click.option("--turns", metavar="N..M", help="The messages of these turns.")
 @click.option("--all", "everything", is_flag=True, help="Every message of the story as it stands.")
 @common
-@pass_common
 def show(options: Common, /, name: str, last: int | None, turns: str | None, *, everything: bool) -> None:
     """Show a session and its newest messages."""
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         if turns is not None:
             messages = home.story.messages.read(session.address, turns=turns_of(turns))
         else:
@@ -130,7 +123,6 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
 @session_argument
 @click.argument("title")
 @common
-@pass_common
 def rename(options: Common, /, name: str, title: str) -> None:
     """Give a session another title; its id stays, and another rename takes it back."""
     with options.open() as home:
@@ -142,11 +134,9 @@ def rename(options: Common, /, name: str, title: str) -> None:
 @session_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
-@pass_common
 def delete(options: Common, /, name: str, *, yes: bool) -> None:
     """Delete a session with its messages, records and index, for good. Asks twice."""
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         if not yes:
             ask_twice(session.id, output.counted(session.messages, "message"), "id")
         home.delete_session(session.address)
@@ -169,19 +159,17 @@ class _Changes(InSession):
 @group.command(cls=_Changes, epilog="Example:  talekeeper sessions plugins low-house +lorebook -memory")
 @session_argument
 @common
-@pass_common
 def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
     """Show or change the plugins of a session: SESSION +add -remove.
 
     What is removed keeps its records, and they come back when it is added again.
     """
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         if changes:
             added = [change[1:] for change in changes if change[0] == "+"]
             removed = [change[1:] for change in changes if change[0] == "-"]
-            session = home.host.change_session(session.address, add=added, remove=removed)
-        roster = home.host.roster(session=session)
+            home.host.change_session(session.address, add=added, remove=removed)
+        roster = home.host.roster(session=home.story.sessions.get(session.address))
     if options.as_json:
         found = [{"id": one.id, "state": one.state, "reason": one.reason} for one in roster.plugins]
         output.emit({"session": session.id, "plugins": found})
@@ -195,15 +183,13 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
 @click.option("--text", help="The new text.  [default: an editor, or what is piped in]")
 @click.option("--undo", is_flag=True, help="The text it had before the last edit.")
 @common
-@pass_common
 def edit(options: Common, /, name: str, message: str, text: str | None, *, undo: bool) -> None:
     """Give a message another text; the old one is kept, and --undo brings it back."""
     if undo and text is not None:
         raise ParameterError(
             "--undo", "the text before is taken, and --text gives another", cure="leave one of them out"
         )
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         found = message_of(home, session, message)
         given = _before(home, session, found) if undo else text
         new = _written(found.text) if given is None else given
@@ -233,11 +219,9 @@ def _written(before: str) -> str:
 @click.argument("message")
 @click.option("--undo", is_flag=True, help="Show it again.")
 @common
-@pass_common
 def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
     """Take a message out of search and prompts; the story keeps it."""
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         found = message_of(home, session, message)
         change = home.story.messages.unhide if undo else home.story.messages.hide
         changed = change(session.address, found.id)
@@ -252,21 +236,18 @@ def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
 @click.option("--narrator", metavar="NAME", help="Who tells the story.")
 @click.option("--reset", is_flag=True, help="First goes back to the names that were imported, or to none.")
 @common
-@pass_common
 def names(options: Common, /, name: str | None, player: str | None, narrator: str | None, *, reset: bool) -> None:
     """Show or set the names that new messages of a session are spoken under.
 
     What has been said keeps its names. Without SESSION in the session used last.
     """
-    with options.open() as home:
-        session = session_of(home, options, name)
+    with open_session(options, name) as (home, session):
         given = {"player": player, "narrator": narrator}
         chosen = {role: one or "" for role, one in given.items() if reset or one is not None}
-        if chosen:
-            session = _named(home.story, session.address, chosen)
-        now = narration_settings(session)
+        named = _named(home.story, session.address, chosen) if chosen else session
+    now = narration_settings(named)
     if options.as_json:
-        output.emit({**session_json(session), "player": now.player, "narrator": now.name})
+        output.emit({**session_json(named), "player": now.player, "narrator": now.name})
         return
     said = [terminal_line(name).strip() or "without a name" for name in (now.player, now.name)]
     output.say(f"the player is {said[0]}, the narrator {said[1]}")

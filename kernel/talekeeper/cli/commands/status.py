@@ -12,7 +12,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.commands.usage import cost_words, costs, usage_rows
-from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common, pass_common
+from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common
 from talekeeper.errors import InputError, ModelError, PluginError, StoreUnusable
 from talekeeper.story import JobState, Session
 from talekeeper.trace import count_events, read_events
@@ -26,7 +26,6 @@ _NAMED = 5
 
 @click.command(epilog="Example:  talekeeper status")
 @common
-@pass_common
 def command(options: Common, /) -> None:
     """Say what this home holds."""
     from talekeeper.home import TRACES  # noqa: PLC0415 - --help opens no home

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import InSession, last_session_argument, session_of
 from talekeeper.models import BILLION
 from talekeeper.story import ModelUse
@@ -19,7 +19,6 @@ from talekeeper.story import ModelUse
 @click.command(cls=InSession, epilog="Example:  talekeeper usage low-house")
 @last_session_argument
 @common
-@pass_common
 def command(options: Common, /, name: str | None) -> None:
     """Say what models were used for, and how many tokens that took.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.options import Common, common, pass_common
+from talekeeper.cli.options import Common, command_group, common
 from talekeeper.cli.present import tell
 from talekeeper.cli.targets import workspace_of
 from talekeeper.cli.terminal import ask_twice
@@ -19,22 +19,17 @@ if TYPE_CHECKING:
 _argument = click.argument("name", metavar="WORKSPACE")
 
 
-@click.group(invoke_without_command=True)
-@common
-@click.pass_context
-def group(ctx: click.Context) -> None:
+@command_group("list")
+def group() -> None:
     """List, rename and delete workspaces.
 
     Without a command, lists them. A WORKSPACE is named by its name, as --workspace takes it; importing into one makes
     it.
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_workspaces)
 
 
 @group.command("list", epilog="Example:  talekeeper workspaces list")
 @common
-@pass_common
 def list_workspaces(options: Common, /) -> None:
     """List the workspaces of this home."""
     with options.open() as home:
@@ -52,7 +47,6 @@ def list_workspaces(options: Common, /) -> None:
 @_argument
 @click.argument("title")
 @common
-@pass_common
 def rename(options: Common, /, name: str, title: str) -> None:
     """Give a workspace another title; its name stays, and another rename takes it back."""
     with options.open() as home:
@@ -66,7 +60,6 @@ def rename(options: Common, /, name: str, title: str) -> None:
 @_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
-@pass_common
 def delete(options: Common, /, name: str, *, yes: bool) -> None:
     """Delete a workspace with its sessions, records and index, for good. Asks twice."""
     with options.open() as home:
