@@ -272,7 +272,7 @@ def test_a_store_that_fails_in_the_middle_keeps_whole_sessions_and_counts_only_t
             raise StoreUnusable("the disk is full")
         done.append(rebuild(scope))
 
-    monkeypatch.setattr(new, "rebuild_index", full_at_the_second)
+    monkeypatch.setattr(new.index, "rebuild", full_at_the_second)
     with pytest.raises(StoreUnusable):
         restore(new, export(old))
     monkeypatch.undo()
