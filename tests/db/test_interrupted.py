@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database
-from talekeeper.db.gate import Gate
 from talekeeper.db.transaction import SqliteTx
+from talekeeper.db.write_gate import Gate
 
 
 def go_through(gate: Gate, passed: threading.Event) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database
-from talekeeper.db.connect import APPLICATION_ID, connect
-from talekeeper.db.migrate import migrations
+from talekeeper.db.connect import APPLICATION_ID, connect, migrations
 
 OPEN = """
 import sys

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.db import Database, Leases, create
-from talekeeper.db.connect import connect
-from talekeeper.db.connection import Connection
-from talekeeper.db.examine import examine_file, readable
-from talekeeper.db.migrate import migrations
+from talekeeper.db import Database, Leases
+from talekeeper.db import connect as opening
+from talekeeper.db.connect import connect, migrations
+from talekeeper.db.files import examine_file, readable
 from talekeeper.errors import StoreUnusable
 
 posix = pytest.mark.skipif(os.name != "posix", reason="made with POSIX calls")
@@ -48,7 +47,7 @@ class CutAsItCloses:
     """A connection whose file has lost its end when it is closed, as on a disk that ran full in the last write."""
 
     def __init__(self, path: Path, by: int) -> None:
-        self._real: Connection = connect(path, synchronous="OFF")
+        self._real: sqlite3.Connection = connect(path, synchronous="OFF")
         self._path = path
         self._by = by
 
@@ -68,7 +67,7 @@ def test_a_draft_that_was_cut_is_never_published(
         assert synchronous == "OFF"
         return CutAsItCloses(draft, by)
 
-    monkeypatch.setattr(create, "connect", connect_and_cut)
+    monkeypatch.setattr(opening, "connect", connect_and_cut)
 
     with pytest.raises(StoreUnusable):
         Database.open(path, clock=clock)
@@ -85,7 +84,7 @@ def test_a_part_of_the_draft_that_was_not_kept_is_found(
             file.seek(-4_096, os.SEEK_END)
             file.write(b"\xff" * 4_096)
 
-    monkeypatch.setattr(create, "check_file", check)
+    monkeypatch.setattr(opening, "check_file", check)
 
     with pytest.raises(StoreUnusable, match="what the disk kept of a new database is damaged"):
         Database.open(path, clock=clock)

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 from talekeeper.db import Database, Row, Tx
-from talekeeper.db.connect import APPLICATION_ID, connect
-from talekeeper.db.migrate import migrate, migrations
-from talekeeper.db.regular import PRIVATE
+from talekeeper.db.connect import APPLICATION_ID, connect, migrate, migrations
+from talekeeper.db.files import PRIVATE
 
 ROOT = Path(__file__).parents[2]
 # Tables of the index hold what belongs to a partition; the partition's own row says whose it is.

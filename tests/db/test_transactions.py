@@ -202,7 +202,7 @@ def test_a_neighbour_that_holds_the_database_is_waited_for_and_named(
 ) -> None:
     holder, waiter = open_database(), open_database()
     monkeypatch.setattr(holder, "_gate", type(holder._gate)())  # as if in another process
-    monkeypatch.setattr("talekeeper.db.waiting.LOOK", 0.0)
+    monkeypatch.setattr("talekeeper.db.write_gate.LOOK", 0.0)
     waiter._connection().execute("PRAGMA busy_timeout = 20")
     held, release = threading.Event(), threading.Event()
 
@@ -228,7 +228,7 @@ def test_a_neighbour_that_never_ends_is_given_up_on(
 ) -> None:
     holder, waiter = open_database(), open_database()
     monkeypatch.setattr(holder, "_gate", type(holder._gate)())
-    monkeypatch.setattr("talekeeper.db.waiting.WAIT", 0.05)
+    monkeypatch.setattr("talekeeper.db.write_gate.WAIT", 0.05)
     waiter._connection().execute("PRAGMA busy_timeout = 20")
     errors: list[BaseException] = []
 
@@ -256,7 +256,7 @@ def test_a_queue_that_moves_is_waited_for_however_long(
 ) -> None:
     holder, waiter = open_database(), open_database()
     monkeypatch.setattr(holder, "_gate", type(holder._gate)())
-    monkeypatch.setattr("talekeeper.db.waiting.WAIT", 0.3)
+    monkeypatch.setattr("talekeeper.db.write_gate.WAIT", 0.3)
     waiter._connection().execute("PRAGMA busy_timeout = 10")
     thread = threading.Thread(target=lambda: waiter.write(put("b"), name="a turn"))
 

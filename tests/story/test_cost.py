@@ -31,10 +31,10 @@ def steps(db: Database) -> Callable[[Callable[[], object]], int]:
 
         connections = [db._connection(), *db._idle]  # pyright: ignore[reportPrivateUsage] -- SQLite counts its steps a connection
         for connection in connections:
-            connection.conn.set_progress_handler(tick, STEP)
+            connection.set_progress_handler(tick, STEP)
         operation()
         for connection in connections:
-            connection.conn.set_progress_handler(None, 0)
+            connection.set_progress_handler(None, 0)
         return ticks
 
     return steps

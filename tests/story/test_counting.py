@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from talekeeper.db import guard
+from talekeeper.db import write_gate
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Address, Message, Scope, Story, passages
 from talekeeper.text import Terms, document_terms
@@ -20,7 +20,7 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     seen: list[tuple[str, ...]] = []
 
     def watched(*texts: str) -> Terms:
-        if guard._open_write.get():  # pyright: ignore[reportPrivateUsage] -- nothing else tells an open write
+        if write_gate._open_write.get():  # pyright: ignore[reportPrivateUsage] -- nothing else tells an open write
             seen.append(texts)
         return document_terms(*texts)
 

@@ -8,12 +8,10 @@ if TYPE_CHECKING:
     from talekeeper.db.canonical import MAX_INTEGER, dumps, loads, stored
     from talekeeper.db.connect import Synchronous
     from talekeeper.db.database import Database
-    from talekeeper.db.examine import examine_file, readable
-    from talekeeper.db.gate import Gate
-    from talekeeper.db.guard import WriteOpen, ensure_outside_write
+    from talekeeper.db.files import draft_of, examine_file, publish_file, readable
     from talekeeper.db.leases import Lease, Leases
-    from talekeeper.db.publish import draft_of, publish_file
-    from talekeeper.db.tx import Row, Tx
+    from talekeeper.db.transaction import Row, Tx
+    from talekeeper.db.write_gate import Gate, WriteOpen, ensure_outside_write
 else:
     __getattr__ = lazy_face(__name__)
 

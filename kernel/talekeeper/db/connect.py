@@ -1,16 +1,24 @@
-"""Opens connections to an existing database file and refuses, with a reason, one that must not be used."""
+"""Opens a database file, makes a new one, and brings its schema to the version of this code.
+
+A file that must not be used is refused with a reason. The migrations are the files `migrations/NNNN_name.sql`, applied
+in order; `PRAGMA user_version` holds the last number.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
-from talekeeper.db.connection import Connection
-from talekeeper.db.faults import explain, undecodable
-from talekeeper.db.regular import PRIVATE, look
+from talekeeper.db.files import PRIVATE, draft_of, examine_file, look, publish_file
+from talekeeper.db.sqlite_errors import explain, is_misfit, undecodable
 from talekeeper.errors import StoreUnusable
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]
@@ -82,11 +90,11 @@ def check_absent(path: Path) -> None:
         )
 
 
-def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0, writable: bool = True) -> Connection:
+def connect(
+    path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0, writable: bool = True
+) -> sqlite3.Connection:
     """A connection to a file that exists; `wait` is in seconds, for a lock held by another connection."""
-    from sqlite_utils import Database as SqliteUtils  # noqa: PLC0415 -- brings numpy; only who opens a database pays
-
-    raw = sqlite3.connect(
+    connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
         timeout=wait,
@@ -95,7 +103,6 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
         cached_statements=_STATEMENTS,
     )
     try:
-        connection = cast("Connection", SqliteUtils(raw, execute_plugins=False))
         for pragma in _pragmas(synchronous, writable=writable):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -103,12 +110,12 @@ def connect(path: Path, *, synchronous: Synchronous = "FULL", wait: float = 30.0
         if writable and connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             connection.execute("PRAGMA journal_mode = WAL")
     except BaseException:
-        raw.close()
+        connection.close()
         raise
     return connection
 
 
-def open_checked(path: Path, *, synchronous: Synchronous = "FULL") -> Connection:
+def open_checked(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Connection:
     """A writable connection to a file that passed every check but its version's."""
     check_file(path)
     try:
@@ -125,7 +132,13 @@ def open_checked(path: Path, *, synchronous: Synchronous = "FULL") -> Connection
 
 
 def _pragmas(synchronous: Synchronous, *, writable: bool) -> list[str]:
-    shared = ["foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY"]
+    shared = [
+        "foreign_keys = ON",
+        "recursive_triggers = ON",
+        "trusted_schema = OFF",
+        "cell_size_check = ON",
+        "temp_store = MEMORY",
+    ]
     if not writable:
         return [*shared, "query_only = ON"]
     return [
@@ -147,3 +160,118 @@ def _promised_size(header: bytes) -> int:
     """Bytes by the header's own account: page size (1 stands for 65,536) times pages (sqlite.org/fileformat2, 1.3)."""
     page = int.from_bytes(header[16:18], "big")
     return (65_536 if page == 1 else page) * int.from_bytes(header[28:32], "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step; `number` is the version a database has after it."""
+
+    number: int
+    name: str
+    sql: str
+
+
+@lru_cache
+def migrations() -> tuple[Migration, ...]:
+    """All steps this code knows, in order."""
+    folder = Path(__file__).with_name("migrations")  # importlib.resources takes 4 ms to import
+    steps = [
+        Migration(int(file.name[:4]), file.name[5:-4], file.read_text("utf-8"))
+        for file in folder.iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return tuple(sorted(steps, key=lambda step: step.number))
+
+
+def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[Migration, ...] | None = None) -> int:
+    """Applies what is missing, in one transaction, and gives the version reached; any number may do so at once.
+
+    The version is read again once the write lock is held: whoever waited for another's migration finds it done.
+    """
+    known = migrations() if steps is None else steps
+    newest = known[-1].number if known else 0
+    if _version(connection, newest, path) == newest:
+        return newest
+    from sqlite_utils import Database as SqliteUtils  # noqa: PLC0415 -- 50 ms to import; most commands migrate nothing
+
+    with _immediate(connection):
+        version = _version(connection, newest, path)
+        try:
+            for step in known:
+                if step.number > version:
+                    # The standard library would commit before the script.
+                    SqliteUtils(connection, execute_plugins=False).executescript(step.sql)
+        except sqlite3.OperationalError as error:
+            if is_misfit(error):
+                raise _misfit(version, path, str(error)) from error
+            raise
+        connection.execute(f"PRAGMA user_version = {newest}")
+    return newest
+
+
+def _version(connection: sqlite3.Connection, newest: int, path: Path) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version < 0:
+        raise _misfit(version, path, "versions begin at 0")
+    if version > newest:
+        raise StoreUnusable(
+            f"the database has version {version}, and this Talekeeper knows versions up to {newest}",
+            where=str(path),
+            cure="update Talekeeper",
+        )
+    return int(version)
+
+
+def _misfit(version: int, path: Path, reason: str) -> StoreUnusable:
+    return StoreUnusable(
+        f"the database is damaged: it says it has version {version}, and its tables are not of that version ({reason})",
+        where=str(path),
+        cure="restore a backup, or move the file away to begin anew",
+    )
+
+
+@contextmanager
+def _immediate(connection: sqlite3.Connection) -> Generator[None, None, None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def create(path: Path) -> None:
+    """Makes the database at `path`, unless another process has by then.
+
+    It is made under a draft name: no process ever sees an empty file that a crash could leave behind.
+    """
+    check_absent(path)
+    try:
+        with draft_of(path) as draft:
+            _build(draft)
+            with contextlib.suppress(FileExistsError):
+                publish_file(draft, path)
+    except OSError as error:
+        raise StoreUnusable(
+            f"no database can be made here ({error.strerror})",
+            where=str(path),
+            cure="check that the folder exists, is writable and has space",
+        ) from error
+    except sqlite3.Error as error:
+        raise explain(error, path) or error from error
+
+
+def _build(draft: Path) -> None:
+    connection = connect(draft, synchronous="OFF")  # nobody sees the draft before it is synced and published
+    try:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        migrate(connection, draft)
+        # Closing would move the log into the file too, and say nothing when that fails.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.close()
+    check_file(draft)
+    faults = examine_file(draft)
+    if faults:
+        raise StoreUnusable(f"what the disk kept of a new database is damaged ({faults[0]})", cure="check the disk")

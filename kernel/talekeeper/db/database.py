@@ -17,42 +17,37 @@ from pathlib import Path
 from typing import TypeVar
 
 from talekeeper.clock import Clock
-from talekeeper.db import waiting
-from talekeeper.db.backup import back_up
-from talekeeper.db.connect import Synchronous, check_sqlite, connect, open_checked
-from talekeeper.db.connection import Connection
-from talekeeper.db.create import create
-from talekeeper.db.faults import explain, is_busy, is_damage
-from talekeeper.db.gate import gate_for
-from talekeeper.db.guard import WriteOpen, ensure_outside_write
-from talekeeper.db.migrate import migrate
-from talekeeper.db.regular import look
-from talekeeper.db.transaction import SqliteTx
-from talekeeper.db.tx import Tx
-from talekeeper.errors import StoreError
+from talekeeper.db import write_gate
+from talekeeper.db.connect import Synchronous, check_sqlite, connect, create, migrate, open_checked
+from talekeeper.db.files import draft_of, look, publish_file
+from talekeeper.db.sqlite_errors import explain, is_busy, is_damage
+from talekeeper.db.transaction import SqliteTx, Tx
+from talekeeper.db.write_gate import WriteOpen, ensure_outside_write, gate_for
+from talekeeper.errors import InputError, StoreError
 
 T = TypeVar("T")
 
 LOG_CONCERN = 256 << 20  # bytes; four times what is kept of the log after a checkpoint
 _LOOK_AT_LOG = 256  # writes between looks at the log
+_BACKUP_STEP = 128  # pages
 _log = logging.getLogger(__name__)
 
 
 class Database:
     """One SQLite file. Threads may share it; a forked child must open its own."""
 
-    def __init__(self, path: Path, writer: Connection, clock: Clock, synchronous: Synchronous) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection, clock: Clock, synchronous: Synchronous) -> None:
         self.path = path
         self.clock = clock
-        self._writer: Connection | None = writer
+        self._writer: sqlite3.Connection | None = writer
         self._synchronous: Synchronous = synchronous
         self._gate = gate_for(path)
         self._pid = os.getpid()
-        self._idle: list[Connection] = []
+        self._idle: list[sqlite3.Connection] = []
         self._mutex = threading.Lock()
         self._writes = 0
         self._trace: Callable[[str], None] | None = None
-        self._note = waiting.HolderNote(path)
+        self._note = write_gate.HolderNote(path)
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock, synchronous: Synchronous = "FULL", new: bool = True) -> Database:
@@ -68,7 +63,7 @@ class Database:
         writer = open_checked(path, synchronous=synchronous)
         try:
             migrate(writer, path)
-            writer.execute(f"PRAGMA busy_timeout = {int(waiting.LOOK * 1000)}")
+            writer.execute(f"PRAGMA busy_timeout = {int(write_gate.LOOK * 1000)}")
             return cls(path, writer, clock, synchronous)
         except sqlite3.Error as error:
             writer.close()
@@ -95,10 +90,10 @@ class Database:
         """Runs `fn` on one snapshot: what others commit meanwhile is not seen."""
         ensure_outside_write("a read of its own")
         connection = self._take_reader()
-        tx = SqliteTx(connection.conn)
+        tx = SqliteTx(connection)
         try:
             try:
-                connection.conn.execute("BEGIN")
+                connection.execute("BEGIN")
                 return fn(tx)
             finally:
                 tx.end()
@@ -112,7 +107,7 @@ class Database:
         """Copies the database as it is now to `target`, which must not exist; `progress(done, total)` is in pages."""
         ensure_outside_write("a backup")
         with self._reader() as connection, self._explained():
-            back_up(connection.conn, target, progress)
+            _back_up(connection, target, progress)
 
     def integrity(self) -> list[str]:
         """What SQLite finds wrong with the whole file, a line each; empty when it is sound. Reads all of it."""
@@ -159,7 +154,7 @@ class Database:
         self._trace = callback
         with self._mutex:
             for connection in (self._connection(), *self._idle):
-                connection.conn.set_trace_callback(callback)
+                connection.set_trace_callback(callback)
 
     def close(self) -> None:
         """Empties the log into the file and lets go of it; a second call does nothing."""
@@ -174,14 +169,14 @@ class Database:
             self._note.close()
 
     def _until_free(self, fn: Callable[[Tx], T], name: str) -> T:
-        connection = self._connection().conn
+        connection = self._connection()
         started = time.monotonic()
         patience = None
         while True:
             try:
                 return self._attempt(connection, fn, name)
             except sqlite3.Error as error:
-                patience = patience or waiting.Patience(self._note, started)
+                patience = patience or write_gate.Patience(self._note, started)
                 if not is_busy(error) or patience.is_over():
                     raise explain(error, self.path) or error from error
             if patience.is_news():
@@ -202,11 +197,11 @@ class Database:
         finally:
             tx.end()
         held = time.monotonic() - started
-        if held >= waiting.LOOK:
+        if held >= write_gate.LOOK:
             _log.warning("the write '%s' held the database for %.1f s", name, held)
         return result
 
-    def _connection(self) -> Connection:
+    def _connection(self) -> sqlite3.Connection:
         if self._writer is None:
             raise StoreError("the database was used after it had been closed")
         if self._pid != os.getpid():
@@ -214,27 +209,27 @@ class Database:
         return self._writer
 
     @contextlib.contextmanager
-    def _reader(self) -> Generator[Connection, None, None]:
+    def _reader(self) -> Generator[sqlite3.Connection, None, None]:
         connection = self._take_reader()
         try:
             yield connection
         finally:
             self._give_back(connection)
 
-    def _take_reader(self) -> Connection:
+    def _take_reader(self) -> sqlite3.Connection:
         self._connection()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             with self._explained():
-                connection = connect(self.path, synchronous=self._synchronous, wait=waiting.WAIT, writable=False)
-            connection.conn.set_trace_callback(self._trace)
+                connection = connect(self.path, synchronous=self._synchronous, wait=write_gate.WAIT, writable=False)
+            connection.set_trace_callback(self._trace)
         return connection
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: sqlite3.Connection) -> None:
         with self._mutex:
             # One whose rollback was interrupted is worth nothing.
-            keep = self._writer is not None and not connection.conn.in_transaction
+            keep = self._writer is not None and not connection.in_transaction
             if keep:
                 self._idle.append(connection)
         if not keep:
@@ -246,3 +241,55 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise explain(error, self.path) or error from error
+
+
+def _back_up(source: sqlite3.Connection, target: Path, progress: Callable[[int, int], None] | None) -> None:
+    """Copies to `target`, calling `progress(done, total)` in pages; raises `InputError` when it cannot be written.
+
+    Damage found in the source comes out as SQLite's own error.
+    """
+    if os.path.exists(target):  # noqa: PTH110 - what cannot be looked at cannot be written either, which tells why
+        raise _taken(target)
+    try:
+        with draft_of(target) as draft:
+            _copy(source, draft, progress)
+            publish_file(draft, target)
+    except FileExistsError as error:
+        raise _taken(target) from error
+    except (OSError, sqlite3.Error) as error:
+        if isinstance(error, sqlite3.Error) and is_damage(error):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(
+            f"the backup cannot be written ({reason})",
+            where=str(target),
+            cure="choose a folder that exists, is writable and has space",
+        ) from error
+
+
+def _taken(target: Path) -> InputError:
+    return InputError("there is already a file of this name", where=str(target), cure="choose another name")
+
+
+def _copy(source: sqlite3.Connection, draft: Path, progress: Callable[[int, int], None] | None) -> None:
+    """A read transaction is held meanwhile: without it every commit elsewhere would make SQLite begin again."""
+
+    def report(_: int, remaining: int, total: int) -> None:
+        if progress is not None:
+            progress(total - remaining, total)
+
+    copy = sqlite3.connect(draft, isolation_level=None)
+    try:
+        source.execute("BEGIN")
+        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        try:
+            source.backup(copy, pages=_BACKUP_STEP, progress=report, sleep=0)
+        finally:
+            source.execute("ROLLBACK")
+        fault = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+    finally:
+        copy.close()
+    if fault != "ok":
+        raise StoreError(
+            f"the copy is damaged ({fault})", cure="ask 'talekeeper doctor' about the database and the disk"
+        )
