@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -398,25 +397,3 @@ def test_a_changed_search_table_is_told_as_indexing_until_it_is_done(
     assert before["indexing"] == ["lore/entries"]
     assert "indexing" not in after
     assert _found(after) == ["k"]
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))), ids=lambda order: "".join(map(str, order)))
-def test_equals_have_one_order_whatever_the_order_they_were_written_in(
-    services: Services, plug: Plug, start: Start, put: Callable[..., None], order: tuple[int, ...]
-) -> None:
-    plug("lore")
-    plug("acts")
-    start()
-    things = ["lamp", "oar", "rope"]
-
-    for place in order:
-        for path in ("lore/entries", "acts/entries") if place % 2 else ("acts/entries", "lore/entries"):
-            put(path, things[place], Scope("w", "s"), body=f"The silver {things[place]}")
-    before = run_tool(services, S, {"query": "silver", "limit": 20})
-    services.story.index.rebuild(S)
-    after = run_tool(services, S, {"query": "silver", "limit": 20})
-
-    assert len({hit["score"] for hit in before["results"]}) == 1
-    for answer in (before, after):
-        found = [(hit["plugin"], hit["id"]) for hit in answer["results"]]
-        assert found == [(plugin, thing) for plugin in ("acts", "lore") for thing in things]

@@ -42,7 +42,7 @@ def held(text: str, **fields: Any) -> list[str]:
     return framed("memo/recalled", [line], ROOM).text.split("\n")
 
 
-@effort(max_examples=1_000)
+@effort(max_examples=300)
 @given(TEXTS, TEXTS, TEXTS)
 @example(NASTY[0], NASTY[0], NASTY[0])
 def test_a_record_is_one_line_of_json_between_the_two_of_its_frame(text: str, key: str, source: str) -> None:
@@ -59,7 +59,7 @@ def test_a_record_is_one_line_of_json_between_the_two_of_its_frame(text: str, ke
     assert line.splitlines() == [line]
 
 
-@effort(max_examples=600)
+@effort(max_examples=200)
 @given(TEXTS)
 def test_cleaning_leaves_nothing_unseen_and_changes_nothing_twice(text: str) -> None:
     once = prompt_line(text)

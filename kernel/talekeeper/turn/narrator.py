@@ -38,7 +38,7 @@ from talekeeper.turn.turn_context import DryRun, TurnContext, TurnResult
 
 PresetOf = Callable[[Session], Preset]
 
-_WAIT = 2.0
+WAIT = 2.0
 """Seconds to wait for another turn of the session: enough where one ends as the next begins, not for a whole one."""
 
 _SHRINK = 0.4
@@ -142,7 +142,7 @@ class Narrator:
         name = f"turn:{address.session}"
         with ExitStack() as held:
             try:
-                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=_WAIT))
+                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=WAIT))
             except Busy as busy:
                 who = busy.data.get("holder") or "somebody else"
                 raise Busy(
