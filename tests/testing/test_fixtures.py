@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 RunPytest = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -29,35 +27,40 @@ def test_a_suite_that_does_not_ask_loads_nothing_of_the_kernel(run_pytest: RunPy
     assert "1 passed" in run.stdout
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one-process", "xdist"])
-def test_a_suite_whose_warnings_are_errors_can_use_it(
-    run_pytest: RunPytest, tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    run = run_pytest(
-        tmp_path,
-        """
-        from talekeeper.testing import Host
+SUITE = """
+    from talekeeper.testing import Host
 
-        def test_one(talekeeper_host: Host) -> None:
-            talekeeper_host.tell("The lamp is lit.")
-            assert talekeeper_host.search("lamp").searched == 1
+    def test_one(talekeeper_host: Host) -> None:
+        talekeeper_host.tell("The lamp is lit.")
+        assert talekeeper_host.search("lamp").searched == 1
 
-        def test_two(talekeeper_host: Host) -> None:
-            talekeeper_host.tell("The lamp is out.")
-            assert talekeeper_host.search("lamp").searched == 1
-        """,
-        *options,
-    )
+    def test_two(talekeeper_host: Host) -> None:
+        talekeeper_host.tell("The lamp is out.")
+        assert talekeeper_host.search("lamp").searched == 1
+"""
+
+
+def test_a_suite_whose_warnings_are_errors_can_use_it_under_xdist(run_pytest: RunPytest, tmp_path: Path) -> None:
+    run = run_pytest(tmp_path, SUITE, "-n", "1")
 
     assert (run.returncode, run.stderr) == (0, "")
     assert "2 passed" in run.stdout
 
 
-def test_a_test_that_fails_leaves_no_warning_behind(run_pytest: RunPytest, tmp_path: Path) -> None:
-    run = run_pytest(tmp_path, "def test_it(talekeeper_host):\n    talekeeper_host.tell('lamp')\n    assert False\n")
+def test_a_test_that_fails_beside_those_that_pass_leaves_no_warning_behind(
+    run_pytest: RunPytest, tmp_path: Path
+) -> None:
+    failing = """
+    def test_it(talekeeper_host: Host) -> None:
+        talekeeper_host.tell("lamp")
+        assert False
+    """
 
-    assert "1 failed" in run.stdout
-    assert "Warning" not in run.stdout + run.stderr
+    run = run_pytest(tmp_path, SUITE + failing)
+
+    assert "1 failed, 2 passed" in run.stdout
+    assert run.stderr == ""
+    assert "Warning" not in run.stdout
 
 
 def test_pytest_started_by_a_program_that_uses_talekeeper_warns_of_nothing(tmp_path: Path) -> None:

@@ -26,10 +26,10 @@ from talekeeper.faces import lazy_face
 if TYPE_CHECKING:
     from talekeeper.clock import FixedClock
     from talekeeper.plugin_context import Imported
-    from talekeeper.testing.contract import PluginContract
+    from talekeeper.testing.contracts import EmbeddingProviderContract, PluginContract, VectorStoreContract
     from talekeeper.testing.host import START, Host
     from talekeeper.testing.narrators import OneModel, ScriptedNarrator, gullible_narrator
-    from talekeeper.testing.openai_server import Recorded, ScriptedServer
+    from talekeeper.testing.openai_server import Recorded, ScriptedServer, hash_vector
     from talekeeper.testing.openai_steps import (
         Step,
         call_tool,
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
         say_json,
         stop_short,
     )
-    from talekeeper.testing.openai_vectors import hash_vector
-    from talekeeper.testing.providers import EmbeddingProviderContract, VectorStoreContract
 else:
     __getattr__ = lazy_face(__name__)
 

@@ -1,7 +1,7 @@
 """Narrators for tests: models that answer from a script, in the process, with the steps of a scripted server.
 
 The gullible narrator does whatever it is told by anybody: each `DO tool({…})` found anywhere in a prompt becomes a call
-call of that tool. The kernel has to stay safe with it.
+of that tool. The kernel has to stay safe with it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import itertools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from talekeeper.clock import Clock
 from talekeeper.errors import BadReply, Cancelled
 from talekeeper.models import NARRATOR, BaseUrl, Cancel, ChatModel, Reply, Request, Slot, ToolCall, Usage, chat_body
-from talekeeper.testing.openai_server import Recorded, Script
+from talekeeper.testing.openai_server import Recorded, Script, decider
 from talekeeper.testing.openai_steps import Step, call_tool, say, say_json
 
 SLOT = Slot(NARRATOR, BaseUrl("http", "127.0.0.1", 9, "/v1"), model="scripted", network="loopback")
@@ -33,7 +33,7 @@ class ScriptedNarrator:
     def __init__(self, script: Script, slot: Slot = SLOT) -> None:
         self.requests: list[Recorded] = []
         self._slot = slot
-        self._decide = script if callable(script) else _in_order(script)
+        self._decide = decider(script, _no_more_steps)
         self._numbers = itertools.count(1)
 
     def complete(self, request: Request, *, cancel: Cancel | None = None) -> Reply:
@@ -60,7 +60,7 @@ class ScriptedReply:
         self._step = step
         self._cancel = cancel
         calls = tuple(ToolCall(f"call-{next(numbers)}", name, arguments) for name, arguments in step.calls)
-        self._reply = Reply(step.text, calls, step.finish or "stop", Usage(1, 1) if step.usage else None)
+        self.reply = Reply(step.text, calls, step.finish or "stop", Usage(1, 1) if step.usage else None)
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self._step.text), self._step.piece):
@@ -75,11 +75,6 @@ class ScriptedReply:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
         """Nothing is open."""
-
-    @property
-    def reply(self) -> Reply:
-        """The whole answer."""
-        return self._reply
 
 
 class OneModel:
@@ -135,13 +130,5 @@ def _unescaped(text: str) -> str:
     return text.replace('\\"', '"').replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u0026", "&")
 
 
-def _in_order(script: Iterable[Step]) -> Callable[[Recorded], Step]:
-    steps = iter(script)
-
-    def decide(_: Recorded) -> Step:
-        step = next(steps, None)
-        if step is None:
-            raise BadReply("the narrator's script has no more steps", cure="give it one for each question")
-        return step
-
-    return decide
+def _no_more_steps() -> NoReturn:
+    raise BadReply("the narrator's script has no more steps", cure="give it one for each question")

@@ -7,6 +7,7 @@ library and is no server to be left running: it checks no input and speaks to on
 from __future__ import annotations
 
 import json
+import math
 import select
 import socket
 import socketserver
@@ -14,13 +15,12 @@ import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, cast
 
-from talekeeper.testing.openai_deltas import completion, stream_events
 from talekeeper.testing.openai_steps import Step, fail
-from talekeeper.testing.openai_vectors import hash_vector
 
 _POLL = 0.01
 
@@ -49,6 +49,19 @@ class Recorded:
 Script = Iterable[Step] | Callable[[Recorded], Step]
 
 
+def decider(script: Script, at_end: Callable[[], Step]) -> Callable[[Recorded], Step]:
+    """What answers each request: the script itself, or its steps in order and then whatever `at_end` gives."""
+    if callable(script):
+        return script
+    steps = iter(script)
+
+    def decide(_: Recorded) -> Step:
+        step = next(steps, None)
+        return at_end() if step is None else step
+
+    return decide
+
+
 class ScriptedServer:
     """Answers `/v1/chat/completions` with the steps of `script`, in order, or with what it makes of each request.
 
@@ -73,7 +86,7 @@ class ScriptedServer:
         self.key = key
         self.dimensions = dimensions
         self.closing = threading.Event()
-        self._decide = script if callable(script) else _in_order(script)
+        self._decide = decider(script, lambda: fail(500, "the script has no more steps"))
         self._embeddings = iter(embeddings)
         self._lock = threading.Lock()
         self._http = _Server(("127.0.0.1", port), _Handler)
@@ -131,6 +144,21 @@ class ScriptedServer:
             for index, text in enumerate(texts)
         ]
         return _json({"object": "list", "data": data, "model": request.body.get("model", "")})
+
+
+def hash_vector(text: str, dimensions: int = 16) -> list[float]:
+    """A vector of length 1, the same for the same text everywhere; texts that share words lie close. Never all zeros.
+
+    Each word adds or takes one at a place that its hash names.
+    """
+    vector = [0.0] * dimensions
+    for word in text.lower().split() or [""]:
+        number = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+        vector[number % dimensions] += 1.0 if number >> 63 else -1.0
+    if not any(vector):
+        vector[0] = 1.0
+    length = math.sqrt(sum(number * number for number in vector))
+    return [number / length for number in vector]
 
 
 class _Server(ThreadingHTTPServer):
@@ -231,11 +259,6 @@ def _has_left(connection: socket.socket) -> bool:
         return True
 
 
-def _in_order(script: Iterable[Step]) -> Callable[[Recorded], Step]:
-    steps: Iterator[Step] = iter(script)
-    return lambda _: next(steps, None) or fail(500, "the script has no more steps")
-
-
 def _json(value: object) -> Step:
     return Step(raw=json.dumps(value).encode(), headers={"content-type": "application/json"})
 
@@ -245,3 +268,42 @@ def _with_key(step: Step, request: Recorded) -> Step:
     if step.status == 200:  # noqa: PLR2004 -- as HTTP numbers it
         return step.with_(text=text, headers={"x-debug": request.key})
     return fail(step.status, text).with_(headers={"content-type": "application/json", "x-debug": request.key})
+
+
+def completion(step: Step, model: str) -> dict[str, Any]:
+    """The answer to a request that does not stream."""
+    message: dict[str, Any] = {"role": "assistant", "content": step.text or None}
+    if step.calls:
+        message["tool_calls"] = [_call(number, *call) for number, call in enumerate(step.calls)]
+    answer = {"id": "chat-1", "object": "chat.completion", "model": model}
+    return answer | {"choices": [{"index": 0, "message": message, "finish_reason": step.finish}], "usage": _usage(step)}
+
+
+def stream_events(step: Step, request: Mapping[str, Any]) -> Iterator[str]:
+    """The data of each event: text in deltas, the calls cut in two, the finish, the usage if asked for, `[DONE]`."""
+    head = {"id": "chat-1", "object": "chat.completion.chunk", "model": request.get("model", "")}
+    for start in range(0, len(step.text), step.piece):
+        yield _chunk(head, {"content": step.text[start : start + step.piece]})
+    for number, (name, arguments) in enumerate(step.calls):
+        middle = len(arguments) // 2
+        whole = _call(number, name, arguments[:middle])
+        yield _chunk(head, {"tool_calls": [{"index": number, **whole}]})
+        yield _chunk(head, {"tool_calls": [{"index": number, "function": {"arguments": arguments[middle:]}}]})
+    yield _chunk(head, {}, step.finish)
+    options: Mapping[str, Any] = request.get("stream_options") or {}
+    if step.usage and options.get("include_usage"):
+        yield json.dumps(head | {"choices": [], "usage": _usage(step)})
+    yield "[DONE]"
+
+
+def _chunk(head: Mapping[str, Any], delta: Mapping[str, Any], finish: str | None = None) -> str:
+    return json.dumps({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+
+def _call(number: int, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _usage(step: Step) -> dict[str, int]:
+    words = len(step.text.split())
+    return {"prompt_tokens": 10, "completion_tokens": words, "total_tokens": 10 + words}
