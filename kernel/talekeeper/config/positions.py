@@ -37,11 +37,6 @@ class Span(NamedTuple):
     end_column: int
 
 
-class _Found(NamedTuple):
-    keys: dict[KeyPath, Span]
-    values: dict[KeyPath, Span]
-
-
 class Places:
     """Spans by key path of a text that `tomli.loads` accepts. Line ends must be line feeds.
 
@@ -62,8 +57,8 @@ class Places:
         return self._found.values
 
     @cached_property
-    def _found(self) -> _Found:
-        return _Scanner(self._text).document()
+    def _found(self) -> _Scanner:
+        return _Scanner(self._text)
 
     def span(self, path: KeyPath, on: Literal["key", "value"]) -> Span:
         """The span of the path, or of the nearest thing around it that is written down."""
@@ -84,15 +79,13 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._places = _Found({}, {})
+        self.keys: dict[KeyPath, Span] = {}
+        self.values: dict[KeyPath, Span] = {}
         self._elements: dict[KeyPath, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-
-    def document(self) -> _Found:
         table: KeyPath = ()
         while self._more():
             table = self._header() if self._peek("[") else self._pair(table)
-        return self._places
 
     def _more(self) -> bool:
         self._skip(_BLANK_LINES)
@@ -106,14 +99,14 @@ class _Scanner:
         for index, (name, span) in enumerate(parts):
             steps.append(name)
             path = tuple(steps)
-            self._places.keys.setdefault(path, span)
+            self.keys.setdefault(path, span)
             if array and index == len(parts) - 1:
                 self._elements[path] = self._elements.get(path, -1) + 1
             if path in self._elements:
                 steps.append(self._elements[path])
-                self._places.keys.setdefault(tuple(steps), span)
+                self.keys.setdefault(tuple(steps), span)
         # A table opened by a header of its own is pointed at there, not where a deeper header first implied it.
-        self._places.keys[tuple(steps)] = parts[-1][1]
+        self.keys[tuple(steps)] = parts[-1][1]
         self._at += 2 if array else 1
         return tuple(steps)
 
@@ -121,7 +114,7 @@ class _Scanner:
         path = table
         for name, span in self._key():
             path = (*path, name)
-            self._places.keys.setdefault(path, span)
+            self.keys.setdefault(path, span)
         self._at += 1
         self._value(path)
         return table
@@ -149,7 +142,7 @@ class _Scanner:
             self._string()
         else:
             self._skip(_SCALAR)
-        self._places.values[path] = self._span(start, self._at)
+        self.values[path] = self._span(start, self._at)
 
     def _array(self, path: KeyPath) -> None:
         self._at += 1

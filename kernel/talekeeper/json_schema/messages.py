@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from talekeeper.json_schema.structure import resolve
+from talekeeper.json_schema.structure import resolve, type_of
 from talekeeper.text import counted, is_array, is_table, quoted, visible
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _best_match(schema: Mapping[str, Any], errors: Iterable[ValidationError]) ->
     while inner := _in_order(schema, _context(best)):
         ranked = sorted(inner, key=lambda it: _relevance(schema, it))
         if len(ranked) > 1 and _relevance(schema, ranked[0]) == _relevance(schema, ranked[1]):
-            # Its branches are equally far off, so none of them is what was meant.
+            # The branches are equally far off, so none of them is what was meant.
             return best
         best = ranked[0]
     return best
@@ -83,7 +83,9 @@ def _relevance(schema: Mapping[str, Any], error: ValidationError) -> tuple[Any, 
 def _has_wanted_type(schema: Mapping[str, Any], error: ValidationError) -> bool:
     wanted = _parent(schema, error).get("type")
     kinds: list[Any] = wanted if is_array(wanted) else [wanted]
-    return any(_TYPES[it](error.instance) for it in kinds if it in _TYPES)
+    instance: Any = error.instance
+    found = type_of(instance)
+    return found in kinds or ("integer" in kinds and found == "number" and instance == instance // 1)
 
 
 def _context(error: ValidationError) -> Iterator[ValidationError]:
@@ -195,17 +197,6 @@ def _one(facts: _Facts) -> str:
     return f"must fit one of {len(facts.kind.context)} schemas, and fits {fitting}"
 
 
-_TYPES: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
-    {
-        "array": is_array,
-        "boolean": lambda it: isinstance(it, bool),
-        "integer": lambda it: not isinstance(it, bool) and isinstance(it, (int, float)) and it == it // 1,
-        "null": lambda it: it is None,
-        "number": lambda it: not isinstance(it, bool) and isinstance(it, (int, float)),
-        "object": is_table,
-        "string": lambda it: isinstance(it, str),
-    }
-)
 _COUNT_OF_CONTAINED = _fixed("has too few or too many of the items the schema asks for")
 _TOO_MANY_ITEMS = _fixed("has more items than the schema allows")
 _SENTENCES: Mapping[str, Callable[[_Facts], str]] = MappingProxyType(

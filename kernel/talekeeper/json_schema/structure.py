@@ -166,14 +166,15 @@ def _said(schema: Mapping[str, Any], part: Mapping[str, Any]) -> set[str]:
         return {it for it in kind if isinstance(it, str)}
     enum = part.get("enum")
     if is_array(enum):
-        return {_type_of(value) for value in enum}
+        return {type_of(value) for value in enum}
     if "const" in part:
-        return {_type_of(part["const"])}
+        return {type_of(part["const"])}
     choices: list[Any] = part.get("anyOf") or part.get("oneOf") or []
     return {kind for choice in choices for kind in types(schema, choice)}
 
 
-def _type_of(value: Any) -> str:
+def type_of(value: Any) -> str:
+    """The JSON type of a value; every number is a `number`."""
     if isinstance(value, bool):
         return "boolean"
     names = ((str, "string"), (dict, "object"), (list, "array"), ((int, float), "number"))

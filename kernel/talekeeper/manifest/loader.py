@@ -20,7 +20,7 @@ from talekeeper.manifest.limits import LEVEL, MANIFEST_KIB
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.rules import identity
 from talekeeper.manifest.rules.contributions import POINTS
-from talekeeper.manifest.rules.identity import NOTHING, Expected
+from talekeeper.manifest.rules.identity import Expected
 from talekeeper.manifest.rules.point import Point, RuleContext
 from talekeeper.manifest.rules.schema_files import SchemaFiles
 from talekeeper.manifest.shape import filled, fits_schema
@@ -70,7 +70,7 @@ def read_manifest(path: Path, *, expected_id: str | None = None, package: Packag
     name of the entry point or folder the plugin was found by; `package` the files around it, when they are not to be
     read from its folder as they are. Raises ManifestError with all diagnostics.
     """
-    checked = check_file(path, expected=_found_as(expected_id), package=package)
+    checked = check_file(path, expected=Expected.named(expected_id), package=package)
     if checked.manifest is not None:
         return checked.manifest
     errors = [it for it in checked.diagnostics if it.severity == "error"]
@@ -85,17 +85,13 @@ def read_manifest(path: Path, *, expected_id: str | None = None, package: Packag
 
 def check_manifest(path: Path, *, expected_id: str | None = None) -> list[Diagnostic]:
     """Everything to be said about a `plugin.toml`, sorted by position. Never raises for what the file holds."""
-    return check_file(path, expected=_found_as(expected_id)).diagnostics
-
-
-def _found_as(name: str | None) -> Expected:
-    return NOTHING if name is None else Expected(announced=(name,))
+    return check_file(path, expected=Expected.named(expected_id)).diagnostics
 
 
 def check_file(
     path: Path,
     *,
-    expected: Expected = NOTHING,
+    expected: Expected = Expected(),
     shown: str | None = None,
     level: int = LEVEL,
     package: Package | None = None,
@@ -119,7 +115,7 @@ def examine(
     name: str,
     *,
     root: Path = Path(),
-    expected: Expected = NOTHING,
+    expected: Expected = Expected(),
     level: int = LEVEL,
     points: Mapping[str, Point] = POINTS,
 ) -> Checked:

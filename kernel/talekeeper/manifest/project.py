@@ -10,7 +10,6 @@ import tomli
 
 from talekeeper.config import Table
 from talekeeper.manifest.package import FILE_NAME, GROUP, matches
-from talekeeper.text import is_array, is_table
 
 _LARGEST = 256 * 1024
 _SURROUNDING = 4
@@ -82,8 +81,8 @@ def _setuptools_keeps(project: Project, package: Path) -> bool:
     if any("setuptools" in it and "scm" in it for _, it in table.table("build-system").texts("requires")):
         # It takes every file that version control has.
         return True
-    data = table.table("tool").table("setuptools").table("package-data").raw
-    patterns = [it for key in ("*", "", package.name) for it in _texts(data.get(key))]
+    data = table.table("tool").table("setuptools").table("package-data")
+    patterns = [it for key in ("*", "", package.name) for _, it in data.texts(key)]
     return any(matches(FILE_NAME, it) for it in patterns) or _in_manifest_file(project.root / "MANIFEST.in")
 
 
@@ -95,13 +94,8 @@ def _in_manifest_file(path: Path) -> bool:
     return any(line.startswith("graft") or FILE_NAME in line or "*.toml" in line for line in lines)
 
 
-def _texts(value: Any) -> list[str]:
-    return [it for it in value if isinstance(it, str)] if is_array(value) else []
-
-
 def _announced(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     top = Table(table)
     for groups in (top.table("project").table("entry-points"), top.table("tool").table("poetry").table("plugins")):
-        entries = groups.raw.get(GROUP)
-        if is_table(entries):
-            yield from ((name, value) for name, value in entries.items() if isinstance(value, str))
+        entries = groups.table(GROUP).raw
+        yield from ((name, value) for name, value in entries.items() if isinstance(value, str))

@@ -151,12 +151,7 @@ def _grouped(errors: list[ModelError]) -> dict[KeyPath, list[ModelError]]:
     for error in errors:
         groups.setdefault(error.path, []).append(error)
     above = {path[:length] for path in groups for length in range(len(path))}
-    return {path: it for path, it in groups.items() if path not in above or not _only_types(it)}
-
-
-def _only_types(errors: Sequence[ModelError]) -> bool:
-    """Whether all that is wrong is the type of the value."""
-    return all(it.kind in _TYPES for it in errors)
+    return {path: it for path, it in groups.items() if path not in above or any(one.kind not in _TYPES for one in it)}
 
 
 def _unknown_key(path: KeyPath, meant: KeyPath | None, schema: _Schema, *, newer: bool) -> Finding:

@@ -12,7 +12,7 @@ from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.limits import SESSION_SEED_LINES
 from talekeeper.manifest.package import PathRefused
 from talekeeper.manifest.rules import schema_files, seeds
-from talekeeper.manifest.rules.point import RuleContext
+from talekeeper.manifest.rules.point import RuleContext, listed_once
 from talekeeper.text import quoted, visible
 
 
@@ -43,7 +43,7 @@ def _searched(search: Table, schema: Mapping[str, Any], file: str) -> Iterator[F
                 yield Finding(codes.NO_SUCH_PROPERTY, path, message, did_you_mean(name, known))
             elif reason := _wrong_type(key, schema, known[name]):
                 yield Finding(codes.NOT_SEARCHABLE, path, f"search.{key} names {quoted(name)}, {reason}")
-    yield from _twice(search)
+    yield from listed_once(search, "text", "search.text")
     yield from _optional(search, known, required(schema))
 
 
@@ -61,14 +61,6 @@ def _wrong_type(key: str, schema: Mapping[str, Any], declared: Any) -> str:
     return f"which is {said} in the record schema, expected array of string"
 
 
-def _twice(search: Table) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for path, name in search.texts("text"):
-        if name in seen:
-            yield Finding(codes.SAME_NAME, path, f"search.text lists {quoted(name)} twice")
-        seen.add(name)
-
-
 def _optional(search: Table, known: Mapping[str, Any], always: set[str]) -> Iterator[Finding]:
     names = [name for _, name in search.texts("text")]
     if names and all(name in known for name in names) and not always.intersection(names):
@@ -80,8 +72,11 @@ def _seeded(context: RuleContext, entry: Table, schema: Mapping[str, Any]) -> It
     pattern, path = entry.text("seed"), entry.at("seed")
     if not pattern:
         return
+    package = context.files.package
     try:
-        files = context.files.package.matching(pattern)
+        files = package.matching(pattern)
+        lost = [it for it in (schema_files.missing_file(package, path, file) for file in files) if it]
+        survey = seeds.Survey(0, ()) if lost else seeds.survey(package, files, schema)
     except PathRefused as refusal:
         yield Finding(codes.OUTSIDE, path, f"{quoted(pattern)} is not a path inside the package: {refusal}")
         return
@@ -90,15 +85,7 @@ def _seeded(context: RuleContext, entry: Table, schema: Mapping[str, Any]) -> It
         return
     if not files:
         yield Finding(codes.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
-    lost = [it for it in (schema_files.missing_file(context.files.package, path, file) for file in files) if it]
-    if lost:
-        yield from lost
-        return
-    try:
-        survey = seeds.survey(context.files.package, files, schema)
-    except OSError as error:
-        yield schema_files.unreadable_file(path, pattern, error)
-        return
+    yield from lost
     for fault in survey.faults:
         yield Finding(codes.BAD_SEED, path, fault)
     yield from _too_long(entry, path, survey.lines)

@@ -11,7 +11,7 @@ from talekeeper.config import Table, did_you_mean
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import PathRefused, refuse_unsafe
-from talekeeper.manifest.rules.point import RuleContext
+from talekeeper.manifest.rules.point import RuleContext, listed_once
 from talekeeper.text import listed, quoted, visible
 
 _PLAIN_VERSION = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))*")
@@ -76,20 +76,12 @@ def _host(plugin: Table) -> Iterator[Finding]:
 def _needs(plugin: Table) -> Iterator[Finding]:
     required = {name for _, name in plugin.texts("requires")}
     for key in ("requires", "optional"):
-        yield from _once(plugin, key)
+        yield from listed_once(plugin, key)
         for path, name in plugin.texts(key):
             if name == plugin.text("id"):
                 yield Finding(codes.NEEDS_ITSELF, path, f"{key} lists the plugin itself, {quoted(name)}")
             elif key == "optional" and name in required:
                 yield Finding(codes.NEEDED_TWICE, path, f"{quoted(name)} is in requires already")
-
-
-def _once(table: Table, key: str) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for path, name in table.texts(key):
-        if name in seen:
-            yield Finding(codes.SAME_NAME, path, f"{key} lists {quoted(name)} twice")
-        seen.add(name)
 
 
 def _module(context: RuleContext) -> Iterator[Finding]:
@@ -115,7 +107,7 @@ def permissions(context: RuleContext) -> Iterator[Finding]:
     """Everything about `[permissions]`."""
     table = context.manifest.table("permissions")
     for key in ("read", "models", "files", "http"):
-        yield from _once(table, key)
+        yield from listed_once(table, key)
     yield from _reads(table, context.plugin)
     for path, name in table.texts("files"):
         try:
@@ -149,8 +141,10 @@ class Expected(NamedTuple):
     folder: str = ""
     around: Callable[[], str] = str
 
-
-NOTHING = Expected()
+    @classmethod
+    def named(cls, name: str | None) -> Expected:
+        """By a name alone, if there is one."""
+        return cls() if name is None else cls((name,))
 
 
 def agrees(plugin: Table, expected: Expected) -> Iterator[Finding]:

@@ -83,3 +83,12 @@ def schemas_hold(key: str) -> Rule:
             yield from context.files.load(entry, key).findings
 
     return rule
+
+
+def listed_once(table: Table, key: str, called: str = "") -> Iterator[Finding]:
+    """The texts of a list are all different; `called` is what a person calls the list, when the key does not say it."""
+    seen: set[str] = set()
+    for path, name in table.texts(key):
+        if name in seen:
+            yield Finding(codes.SAME_NAME, path, f"{called or key} lists {quoted(name)} twice")
+        seen.add(name)

@@ -19,6 +19,10 @@ _MOST_FAULTS = 5
 _ABOUT_TYPES = "no such type; there are array, boolean, integer, null, number, object and string"
 
 
+_Checked = tuple[Mapping[str, Any] | None, list[tuple[Code, str]]]
+"""The schema of a file, if it is sound, and its faults: each a code and how the sentence goes on after the name."""
+
+
 class SchemaFile(NamedTuple):
     """A schema file as read. `schema` is None when anything is wrong with it, and `findings` says what."""
 
@@ -26,18 +30,12 @@ class SchemaFile(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-class _Refused(Exception):
-    def __init__(self, code: Code, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
-
-
 class SchemaFiles:
     """The schema files of one package, each read and checked once."""
 
     def __init__(self, package: Package) -> None:
         self.package = package
-        self._checked: dict[str, tuple[Mapping[str, Any] | None, list[tuple[Code, str]]]] = {}
+        self._checked: dict[str, _Checked] = {}
 
     def load(self, table: Table, key: str) -> SchemaFile:
         """The schema that `table[key]` names; no schema and no finding when the key is not a text."""
@@ -84,26 +82,17 @@ def _not_a_file(package: Package, path: KeyPath, name: str) -> Finding:
     return Finding(codes.NO_SUCH_FILE, path, f"there is no file {quoted(name)} in the package", meant)
 
 
-def _checked(raw: bytes) -> tuple[Mapping[str, Any] | None, list[tuple[Code, str]]]:
-    """The schema, when it is sound, and its faults: each a code and how the sentence goes on after the file's name."""
-    try:
-        schema = _parsed(raw)
-    except _Refused as refusal:
-        return None, [(refusal.code, str(refusal))]
-    faults = list(_faults(schema))
-    return None if faults else schema, faults
-
-
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _checked(raw: bytes) -> _Checked:
     if len(raw) > SIZE_LIMIT:
-        raise _Refused(codes.NOT_JSON_FILE, f" is larger than {SIZE_LIMIT:,} bytes")
+        return None, [(codes.NOT_JSON_FILE, f" is larger than {SIZE_LIMIT:,} bytes")]
     try:
         schema = read_json(raw)
     except NotJson as refusal:
-        raise _Refused(codes.NOT_JSON_FILE, f"{refusal.place} {refusal}") from None
+        return None, [(codes.NOT_JSON_FILE, f"{refusal.place} {refusal}")]
     if not is_table(schema):
-        raise _Refused(codes.NOT_OF_OBJECTS, f" holds {quoted(schema)}, expected a schema of objects")
-    return schema
+        return None, [(codes.NOT_OF_OBJECTS, f" holds {quoted(schema)}, expected a schema of objects")]
+    faults = list(_faults(schema))
+    return None if faults else schema, faults
 
 
 def _faults(schema: dict[str, Any]) -> Iterator[tuple[Code, str]]:
