@@ -102,7 +102,7 @@ def test_a_schema_is_invalid_exactly_where_jsonschema_says_so(schema: Any) -> No
 
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_the_two_agree_on_every_keyword(keyword: str) -> None:
-    values = [1, "a", "#", True, {}, {"a": 1}, {"a": {}}, {"a": ["b"]}, [], ["a", "a"], [{}]]
+    values: list[Any] = [1, "a", "#", True, {}, {"a": 1}, {"a": {}}, {"a": ["b"]}, [], ["a", "a"], [{}]]
 
     ours = [not invalid_schema({keyword: value}) for value in values]
 

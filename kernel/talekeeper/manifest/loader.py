@@ -20,7 +20,7 @@ from talekeeper.manifest.limits import LEVEL, MANIFEST_KIB
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.rules import identity
 from talekeeper.manifest.rules.contributions import POINTS
-from talekeeper.manifest.rules.identity import Expected
+from talekeeper.manifest.rules.identity import NOTHING, Expected
 from talekeeper.manifest.rules.point import Point, RuleContext
 from talekeeper.manifest.rules.schema_files import SchemaFiles
 from talekeeper.manifest.shape import filled, fits_schema
@@ -91,7 +91,7 @@ def check_manifest(path: Path, *, expected_id: str | None = None) -> list[Diagno
 def check_file(
     path: Path,
     *,
-    expected: Expected = Expected(),
+    expected: Expected = NOTHING,
     shown: str | None = None,
     level: int = LEVEL,
     package: Package | None = None,
@@ -115,7 +115,7 @@ def examine(
     name: str,
     *,
     root: Path = Path(),
-    expected: Expected = Expected(),
+    expected: Expected = NOTHING,
     level: int = LEVEL,
     points: Mapping[str, Point] = POINTS,
 ) -> Checked:

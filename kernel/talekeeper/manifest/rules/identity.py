@@ -147,6 +147,9 @@ class Expected(NamedTuple):
         return cls() if name is None else cls((name,))
 
 
+NOTHING = Expected()
+
+
 def agrees(plugin: Table, expected: Expected) -> Iterator[Finding]:
     """What the `[plugin]` table says otherwise."""
     name = plugin.text("id")
