@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
-from talekeeper.config import KeyPath
+from talekeeper.config import KeyPath, did_you_mean
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import ImportFileError, NotFound, ParameterError, StoreError
 from talekeeper.home import Home
@@ -86,8 +85,7 @@ def _misfit(world: World, entry: Entry, namespace: Namespace, place: str, what: 
     inner = tuple(int(step) if step.isdigit() else step for step in place.split("/") if step)
     steps = (*entry.steps, *inner)
     named = next((key for key in _keys(entry.value, inner) if f"'{key}'" in what and key not in _known(namespace)), "")
-    near = get_close_matches(named, _known(namespace), n=1) if named else []
-    cure = f"did you mean {near[0]!r}?" if near else f"see the record schema of {entry.path}"
+    cure = (did_you_mean(named, _known(namespace)) if named else "") or f"see the record schema of {entry.path}"
     path = f"{entry.path}/{place}".rstrip("/")
     return world.fault((*steps, named) if named else steps, f"{path}: {what}", cure=cure, key=bool(named))
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, NoReturn, TypeGuard, cast
 
-from talekeeper.config import KeyPath, Places, parse
+from talekeeper.config import Key, KeyPath, Places, key_faults, parse
 from talekeeper.errors import ImportFileError, ParameterError
 from talekeeper.exchange import opened
 from talekeeper.story import check_line, check_name
@@ -17,7 +16,7 @@ LIMIT = 4 * 1024 * 1024
 """Bytes: some thousand pages of lore."""
 
 _TEXTS = ("title", "locale", "preset", "narrator", "opening", "persona", "author_note")
-_TABLES = ("player", "plugin")
+_KEYS = {**dict.fromkeys(_TEXTS, Key.text()), "player": Key.table(), "plugin": Key.table()}
 _NAMES = frozenset({"locale", "preset"})
 _LINES = frozenset({"narrator"})
 
@@ -84,9 +83,8 @@ def read_world(name: str) -> World:
         raise ImportFileError(name, line, fault.message, cure=fault.hint)
     document = dict(source.data or {})
     bare = World(name, places=source.places)
-    for key in document:
-        if key not in (*_TEXTS, *_TABLES):
-            raise bare.fault((key,), f"a world has no {key!r}", cure=_near(key), key=True)
+    for wrong in key_faults(document, _KEYS):
+        raise bare.fault(wrong.path, f"{wrong.path[-1]}: {wrong.what}", cure=wrong.cure, key=wrong.on == "key")
     texts = {key: _text(bare, key, document[key]) for key in _TEXTS if key in document}
     return World(
         name,
@@ -97,15 +95,7 @@ def read_world(name: str) -> World:
     )
 
 
-def _near(key: str) -> str:
-    known = (*_TEXTS, *_TABLES)
-    near = get_close_matches(key, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(known)}"
-
-
-def _text(world: World, key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise world.fault((key,), f"{key} is text", cure=f'write {key} = "…"')
+def _text(world: World, key: str, value: str) -> str:
     try:
         if key in _LINES:
             return check_line(value, key)
@@ -114,9 +104,7 @@ def _text(world: World, key: str, value: object) -> str:
         raise world.fault((key,), f"{key}: {fault.what}", cure=fault.cure) from fault
 
 
-def _player(world: World, value: object) -> Mapping[str, Any]:
-    if not _is_table(value):
-        raise world.fault(("player",), "player is a table", cure='write [player] and below it name = "…"')
+def _player(world: World, value: Mapping[str, Any]) -> Mapping[str, Any]:
     for key, said in value.items():
         if not isinstance(said, (str, int, float, bool)):
             raise world.fault(("player", key), f"{key} of the player is text or a number")

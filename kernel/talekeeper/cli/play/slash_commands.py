@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from talekeeper.cli.commands.search import show_answer
 from talekeeper.cli.commands.usage import show_usage, usage_rows
 from talekeeper.cli.play.game import Game
 from talekeeper.cli.present import message_json, place, show_message
+from talekeeper.config import nearest
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of
@@ -45,8 +45,8 @@ def dispatch(game: Game, line: str) -> None:
     argument = argument.strip()
     command = BY_NAME.get(name)
     if command is None:
-        near = difflib.get_close_matches(name, list(BY_NAME), n=1)
-        cure = f"did you mean /{near[0]}?" if near else "/help lists the commands; // begins a text with a slash"
+        near = nearest(name, BY_NAME)
+        cure = f"did you mean /{near}?" if near else "/help lists the commands; // begins a text with a slash"
         raise ParameterError(f"/{name}", "there is no such command", cure=cure)
     if argument and not command.argument:
         raise ParameterError(f"/{name}", "it takes nothing more", cure=f"write {command.usage}")
