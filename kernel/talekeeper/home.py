@@ -153,12 +153,12 @@ class Home:
     @cached_property
     def host(self) -> Host:
         """The plugins of this home."""
-        from talekeeper.plugins import Host, read_switches  # noqa: PLC0415 - a listing looks at no plugin
+        from talekeeper.plugins import Host, read_overrides  # noqa: PLC0415 - a listing looks at no plugin
 
-        switches = read_switches(
+        switches = read_overrides(
             os.environ, without=self._no_plugins, folders=self._plugin_folders, paths=self._plugin_paths
         )
-        return Host(self.story, self.clock, folder=self.folder / "plugins", switches=switches, trace=self.trace)
+        return Host(self.story, self.clock, folder=self.folder / "plugins", overrides=switches, trace=self.trace)
 
     @cached_property
     def providers(self) -> Providers:

@@ -10,7 +10,7 @@ import pytest
 from talekeeper.errors import ManifestError, TalekeeperError
 from talekeeper.manifest import codes
 from talekeeper.manifest.targets import check_target
-from talekeeper.plugins import State, discover, survey_plugins
+from talekeeper.plugins import State, discover, read_plugins
 from talekeeper.testing import Host
 
 HERE = Path(__file__).parent
@@ -39,7 +39,7 @@ def test_a_host_takes_what_has_no_error_and_nothing_else(code: str, as_plugin: C
     folder = as_plugin(code)
 
     errors = [it.code for it in check_target(str(folder)).diagnostics if it.severity == "error"]
-    (plugin,) = survey_plugins(discover(home=None, paths=[folder], entries=tuple))
+    (plugin,) = read_plugins(discover(home=None, paths=[folder], entries=tuple))
 
     assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)
     assert plugin.state is not State.INVALID or any(it in plugin.reason for it in errors)
@@ -89,5 +89,5 @@ def test_both_know_a_plugin_by_the_same_names(
 
     for given in (project, root):
         errors = [it.code for it in check_target(str(given)).diagnostics if it.severity == "error"]
-        (plugin,) = survey_plugins(discover(home=None, paths=[given], entries=tuple))
+        (plugin,) = read_plugins(discover(home=None, paths=[given], entries=tuple))
         assert (plugin.state is State.VALID) == (not errors), (given, errors, plugin.reason)

@@ -17,7 +17,7 @@ from talekeeper.manifest.package import Folder
 from talekeeper.manifest.report import as_document, as_github, as_text
 from talekeeper.manifest.rules.contributions import POINTS
 from talekeeper.manifest.targets import check_target
-from talekeeper.plugins import State, discover, survey_plugins
+from talekeeper.plugins import State, discover, read_plugins
 
 GOOD = sorted(Path(__file__).parent.glob("good/*"))
 # fmt: off - one to a line they would fill a page
@@ -192,7 +192,7 @@ def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tup
     (folder / "plugin.toml").write_bytes(damage[1])
 
     result = check_target(str(folder))
-    (plugin,) = survey_plugins(discover(home=None, paths=[folder], entries=lambda: ()))
+    (plugin,) = read_plugins(discover(home=None, paths=[folder], entries=lambda: ()))
 
     errors = {it.code for it in result.diagnostics if it.severity == "error"}
     assert (plugin.state in {State.VALID, State.INCOMPATIBLE}) == (not errors)

@@ -12,7 +12,7 @@ from talekeeper.errors import UserError
 from talekeeper.manifest import check_manifest
 from talekeeper.memory_search import run_tool
 from talekeeper.plugin_context import importers_for, run_command, run_importer
-from talekeeper.plugins import Host, State, Switches
+from talekeeper.plugins import Host, Overrides, State
 from talekeeper.services import Services
 from talekeeper.story import Address, Scope
 
@@ -23,7 +23,7 @@ S = Address("w", "s")
 @pytest.fixture
 def shown(services: Services) -> Iterator[Services]:
     """A home that finds the examples, both enabled, and a session with them."""
-    host = Host(services.story, services.clock, switches=Switches(folders=(EXAMPLES,)), entries=tuple)
+    host = Host(services.story, services.clock, overrides=Overrides(folders=(EXAMPLES,)), entries=tuple)
     for name in ("lorebook", "rumours"):
         host.enable(name)
     services.story.sessions.create("w", session_id="s", plugins=host.enabled("w"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import NotFound, PluginError
-from talekeeper.plugins import Call, Deadlines, Host, State, Switches, read_switches
+from talekeeper.plugins import Call, Deadlines, Host, Overrides, State, read_overrides
 from talekeeper.story import Address, Session, Story
 
 MakePlugin = Callable[..., Path]
@@ -54,7 +54,7 @@ def test_enabling_lasts_and_a_plugin_without_code_is_active_at_once(
 def test_a_plugin_given_by_its_own_path_is_enabled(make_plugin: MakePlugin, open_host: OpenHost) -> None:
     root = make_plugin("lore")
 
-    host = open_host(folder=None, switches=Switches(paths=(root,)))
+    host = open_host(folder=None, overrides=Overrides(paths=(root,)))
 
     assert _states(host) == {"lore": State.ACTIVE}
 
@@ -65,7 +65,7 @@ def test_a_plugin_given_by_its_own_path_stands_before_a_copy_found_elsewhere(
     make_plugin("lore", version="1.0.0")
     named = make_plugin("lore", version="2.0.0", folder=tmp_path / "work")
 
-    roster = open_host(switches=Switches(paths=(named,))).roster()
+    roster = open_host(overrides=Overrides(paths=(named,))).roster()
 
     lore, copy = roster.plugins
     assert (lore.declared.version, lore.state) == ("2.0.0", State.ACTIVE)
@@ -76,7 +76,7 @@ def test_a_plugin_given_by_its_own_path_stands_before_a_copy_found_elsewhere(
 def test_a_found_plugin_is_enabled_when_its_own_path_is_given_too(make_plugin: MakePlugin, open_host: OpenHost) -> None:
     root = make_plugin("lore")
 
-    host = open_host(switches=Switches(paths=(root,)))
+    host = open_host(overrides=Overrides(paths=(root,)))
 
     assert _states(host) == {"lore": State.ACTIVE}
 
@@ -171,20 +171,20 @@ def test_a_plugin_disabled_in_the_home_is_off_in_sessions_that_recorded_it(
 @pytest.mark.parametrize(
     ("chosen", "states"),
     [
-        (read_switches({}, without=""), {"one": State.DISABLED, "two": State.DISABLED}),
-        (read_switches({}, without="one"), {"one": State.DISABLED, "two": State.ACTIVE}),
-        (read_switches({"TALEKEEPER_PLUGINS": "one"}), {"one": State.ACTIVE, "two": State.DISABLED}),
+        (read_overrides({}, without=""), {"one": State.DISABLED, "two": State.DISABLED}),
+        (read_overrides({}, without="one"), {"one": State.DISABLED, "two": State.ACTIVE}),
+        (read_overrides({"TALEKEEPER_PLUGINS": "one"}), {"one": State.ACTIVE, "two": State.DISABLED}),
     ],
     ids=["all off", "one off", "only one"],
 )
 def test_this_runs_options_count_over_everything_and_change_nothing(
-    make_plugin: MakePlugin, open_host: OpenHost, chosen: Switches, states: dict[str, State]
+    make_plugin: MakePlugin, open_host: OpenHost, chosen: Overrides, states: dict[str, State]
 ) -> None:
     for name in ("one", "two"):
         make_plugin(name)
         open_host().enable(name)
 
-    host = open_host(switches=chosen)
+    host = open_host(overrides=chosen)
 
     assert _states(host) == states
     assert host.enabled() == ("one", "two")
@@ -377,7 +377,7 @@ def test_explain_says_what_feeds_what_and_what_nothing_runs(make_plugin: MakePlu
 
 def test_strict_raises_the_plugins_own_exception(make_plugin: MakePlugin, open_host: OpenHost) -> None:
     make_plugin("lore", "1 / 0", more=CHECK)
-    host = open_host(switches=read_switches({"TALEKEEPER_STRICT": "1"}))
+    host = open_host(overrides=read_overrides({"TALEKEEPER_STRICT": "1"}))
     host.enable("lore")
 
     with pytest.raises(ZeroDivisionError):

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from talekeeper.plugins.discovery import discover
-from talekeeper.plugins.resolver import Plugin, State, survey_plugins
+from talekeeper.plugins.resolver import Plugin, State, read_plugins
 
 MakePlugin = Callable[..., Path]
 
 
 def _survey(home: Path, *folders: Path) -> list[tuple[str, State, str]]:
-    plugins: tuple[Plugin, ...] = survey_plugins(discover(home=home, folders=folders, entries=tuple))
+    plugins: tuple[Plugin, ...] = read_plugins(discover(home=home, folders=folders, entries=tuple))
     return [(plugin.id, plugin.state, plugin.reason) for plugin in plugins]
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from talekeeper.clock import Clock
 from talekeeper.errors import BadReply, NoModel
 from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, Provided, Slot, TimeLimits, fit
-from talekeeper.plugins import Call, EmbeddingProvider, Host, Providers, VectorStore, registered
+from talekeeper.plugins import Call, EmbeddingProvider, Host, Providers, VectorStore, provider_functions
 from talekeeper.story import WAY, Story
 
 T = TypeVar("T")
@@ -99,9 +99,9 @@ def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
 def _provided(provided: Provided, host: Host, providers: Providers) -> Encoder:
     if provided.provider == LOCAL and providers.embedding(LOCAL) is None:
         _register_local(providers)
-    registered = providers.embedding(provided.provider)
-    if registered is not None:
-        return _encoder(registered, provided, _plainly)
+    provider_functions = providers.embedding(provided.provider)
+    if provider_functions is not None:
+        return _encoder(provider_functions, provided, _plainly)
     plugin_id, _, name = provided.provider.partition("/")
     deadlines = host.guard.deadlines
 
@@ -126,7 +126,7 @@ def _register_local(providers: Providers) -> None:
 
 
 def _of_plugin(host: Host, plugin_id: str, name: str) -> EmbeddingProvider:
-    found = registered(host, plugin_id, name, operation="embed", noun="embedding provider")
+    found = provider_functions(host, plugin_id, name, operation="embed", noun="embedding provider")
     models: Sequence[str] = found["models"]
     return EmbeddingProvider(
         f"{plugin_id}/{name}", found["version"], found["embed"], found.get("list_models", lambda: models)
@@ -188,7 +188,7 @@ class PluginStore:
 
     def __init__(self, host: Host, path: str, fingerprint: str) -> None:
         plugin, _, name = path.partition("/")
-        found = registered(host, plugin, name, operation="upsert", noun="vector store")
+        found = provider_functions(host, plugin, name, operation="upsert", noun="vector store")
         operations = {operation: found[operation] for operation in ("get", "upsert", "list", "remove", "prune")}
         self._store = VectorStore(path, **operations)
         self._guard = host.guard

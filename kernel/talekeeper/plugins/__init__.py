@@ -11,11 +11,11 @@ from talekeeper.faces import lazy_face
 if TYPE_CHECKING:
     from talekeeper.plugins.discovery import Found, Origin, discover
     from talekeeper.plugins.explain import Explanation
-    from talekeeper.plugins.guard import Call, Deadlines, Guard, said
+    from talekeeper.plugins.guard import Call, Deadlines, Guard, exception_text
     from talekeeper.plugins.host import Host
     from talekeeper.plugins.loader import Key, Loader, Registrations, import_code, modules_of, purge
-    from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, registered
-    from talekeeper.plugins.resolver import Plugin, Roster, State, Switches, read_switches, survey_plugins
+    from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, provider_functions
+    from talekeeper.plugins.resolver import Overrides, Plugin, Roster, State, read_overrides, read_plugins
 else:
     __getattr__ = lazy_face(__name__)
 
@@ -30,19 +30,19 @@ __all__ = [
     "Key",
     "Loader",
     "Origin",
+    "Overrides",
     "Plugin",
     "Providers",
     "Registrations",
     "Roster",
     "State",
-    "Switches",
     "VectorStore",
     "discover",
+    "exception_text",
     "import_code",
     "modules_of",
+    "provider_functions",
     "purge",
-    "read_switches",
-    "registered",
-    "said",
-    "survey_plugins",
+    "read_overrides",
+    "read_plugins",
 ]

@@ -284,11 +284,11 @@ async def _awaited(value: Any) -> Any:
 
 
 def _told(error: BaseException) -> str:
-    text = said(error)
+    text = exception_text(error)
     return f"raised {type(error).__name__}: {text}" if text else f"raised {type(error).__name__}"
 
 
-def said(error: BaseException) -> str:
+def exception_text(error: BaseException) -> str:
     """The text of an exception of a plugin's, in one line and not too long; nothing when it cannot be made."""
     try:
         text = terminal_line(str(error))

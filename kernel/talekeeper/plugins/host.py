@@ -22,7 +22,7 @@ from talekeeper.plugins.guard import Deadlines, Guard
 from talekeeper.plugins.loader import Functions, Loader
 from talekeeper.plugins.manifest_cache import Manifests
 from talekeeper.plugins.preparation import Preparer
-from talekeeper.plugins.resolver import Plugin, Roster, State, Switches, muster, survey_plugins
+from talekeeper.plugins.resolver import Overrides, Plugin, Roster, State, read_plugins, resolve
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace
 
@@ -38,7 +38,7 @@ class Host:
         clock: Clock,
         *,
         folder: Path | None = None,
-        switches: Switches | None = None,
+        overrides: Overrides | None = None,
         entries: Callable[[], Iterable[EntryPoint]] = installed,
         deadlines: Deadlines | None = None,
         trace: Trace | None = None,
@@ -46,12 +46,12 @@ class Host:
         self._story = story
         self._clock = clock
         self._folder = folder
-        self._switches = switches or Switches()
+        self._overrides = overrides or Overrides()
         self._entries = entries
         self._plugins: tuple[Plugin, ...] | None = None
         self._failed: dict[str, str] = {}
         self._ready: set[Address] = set()
-        self.guard = Guard(deadlines, strict=self._switches.strict, trace=trace)
+        self.guard = Guard(deadlines, strict=self._overrides.strict, trace=trace)
         self._loader = Loader(self.guard)
         self._preparer = Preparer(story, self.guard, self.functions)
 
@@ -59,9 +59,9 @@ class Host:
     def plugins(self) -> tuple[Plugin, ...]:
         """Every plugin found, with what can be said of it in any scope. Enables the bundled ones in a new home."""
         if self._plugins is None:
-            switches = self._switches
-            found = discover(home=self._folder, folders=switches.folders, paths=switches.paths, entries=self._entries)
-            self._plugins = survey_plugins(found, read=Manifests(self._story).read)
+            overrides = self._overrides
+            found = discover(home=self._folder, folders=overrides.folders, paths=overrides.paths, entries=self._entries)
+            self._plugins = read_plugins(found, read=Manifests(self._story).read)
             self._begin(self._plugins)
         return self._plugins
 
@@ -74,7 +74,7 @@ class Host:
 
     def add(self, path: Path) -> Plugin:
         """Gives what is found at one more path, which counts from now on as one given with `--plugin`."""
-        self._switches = replace(self._switches, paths=(*self._switches.paths, path))
+        self._overrides = replace(self._overrides, paths=(*self._overrides.paths, path))
         self.look_again()
         (found,) = discover(home=None, paths=[path], entries=tuple)
         return next(plugin for plugin in self.plugins if plugin.found.is_at(found))
@@ -238,7 +238,7 @@ class Host:
     def _muster(self, tx: Tx, plugins: Iterable[Plugin], workspace: str, session: Session | None) -> Roster:
         switched = rows.enabled(tx, workspace, session.id if session else "")
         versions = rows.versions(tx, workspace)
-        roster = muster(
+        roster = resolve(
             [_of_this_age(plugin, versions) for plugin in plugins],
             lambda plugin: self._off(plugin, switched, session),
             self._failures(tx),
@@ -247,7 +247,7 @@ class Host:
         return Roster(tuple(self._as_it_runs(plugin, indexing) for plugin in roster.plugins))
 
     def _off(self, plugin: Plugin, switched: Mapping[str, bool], session: Session | None) -> str:
-        reason = self._switches.off(plugin.id)
+        reason = self._overrides.off(plugin.id)
         if reason:
             return reason
         if not _is_on(plugin, switched):

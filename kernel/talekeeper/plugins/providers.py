@@ -127,7 +127,7 @@ def _check_functions(name: str, functions: Mapping[str, Any]) -> None:
             raise ParameterError(f"{name}.{label}", f"it is {type(function).__name__}, not a function")
 
 
-def registered(host: Host, plugin_id: str, name: str, *, operation: str, noun: str) -> Mapping[str, Any]:
+def provider_functions(host: Host, plugin_id: str, name: str, *, operation: str, noun: str) -> Mapping[str, Any]:
     """What a plugin registered under the name of a provider that has this operation; raises `PluginError`.
 
     `noun` says what is looked for: `vector store`.

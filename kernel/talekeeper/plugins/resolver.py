@@ -87,7 +87,7 @@ class Roster:
         return tuple(plugin for plugin in self.plugins if plugin.works)
 
 
-def survey_plugins(
+def read_plugins(
     found: Iterable[Found],
     *,
     host_version: str = __version__,
@@ -143,7 +143,7 @@ def _repeated(plugin: Plugin, earlier: Plugin) -> Plugin:
     return plugin.moved(State.BLOCKED, f"{reason}; remove one of them")
 
 
-def muster(plugins: Iterable[Plugin], off: Callable[[Plugin], str], failed: Mapping[str, str]) -> Roster:
+def resolve(plugins: Iterable[Plugin], off: Callable[[Plugin], str], failed: Mapping[str, str]) -> Roster:
     """The roster of a scope: `off` says why a plugin is not enabled in it, `failed` whose code did not load.
 
     A plugin whose requirement does not work is blocked, as are all members of a circle of requirements, and one that
@@ -254,7 +254,7 @@ STRICT = "TALEKEEPER_STRICT"
 
 
 @dataclass(frozen=True, slots=True)
-class Switches:
+class Overrides:
     """`without` is None (all are allowed), or ids that stay off, or all of them when it is empty.
 
     `only` is None, or the ids `TALEKEEPER_PLUGINS` allows. `folders` hold plugins beside `<home>/plugins`; `paths` are
@@ -276,19 +276,19 @@ class Switches:
         return ""
 
 
-def read_switches(
+def read_overrides(
     environment: Mapping[str, str],
     *,
     without: str | None = None,
     folders: Iterable[Path] = (),
     paths: Iterable[Path] = (),
-) -> Switches:
+) -> Overrides:
     """Reads `--no-plugins` (`without`: None when absent, empty for all, else ids with commas) and the environment.
 
     `TALEKEEPER_PLUGINS` set and empty allows none; `TALEKEEPER_STRICT` set to anything but `0` or nothing is strict.
     """
     only = environment.get(ONLY)
-    return Switches(
+    return Overrides(
         without=None if without is None else _ids(without),
         only=None if only is None else _ids(only),
         folders=tuple(folders),

@@ -21,7 +21,7 @@ from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource,
 from talekeeper.plugin_context import Imported, import_lore, message_view, record_view, run_command, session_view
 from talekeeper.plugin_types import Answer, Json, MessageView, Record, SessionView
 from talekeeper.plugins import Host as PluginHost
-from talekeeper.plugins import Plugin, Providers, Switches
+from talekeeper.plugins import Overrides, Plugin, Providers
 from talekeeper.search import Index
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Job, Story, scope_of
@@ -58,7 +58,7 @@ class Host:
         index = Index()
         story = Story(self._db, index, self.clock, SortableIds(self.clock))
         self._installed: set[str] = set()
-        plugins = PluginHost(story, self.clock, switches=Switches(strict=strict), entries=self._entries)
+        plugins = PluginHost(story, self.clock, overrides=Overrides(strict=strict), entries=self._entries)
         self._services = Services(story, index, plugins, self.clock)
         self._leases = Leases(folder / "leases", self._db)
         self._address: Address | None = None

@@ -16,7 +16,7 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
 from talekeeper.models import NO_MODELS, BaseUrl, Models, Slot
-from talekeeper.plugins import Deadlines, Host, Switches
+from talekeeper.plugins import Deadlines, Host, Overrides
 from talekeeper.search import Index
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Job, Message, Scope, Story
@@ -94,7 +94,7 @@ class Home:
             folder=folder / "plugins",
             entries=tuple,
             deadlines=given,
-            switches=Switches(strict=strict),
+            overrides=Overrides(strict=strict),
         )
         self.trace = Trace(folder / "traces.sqlite", clock=clock)
         self.services = Services(self.story, index, self.host, clock, models, self.trace)

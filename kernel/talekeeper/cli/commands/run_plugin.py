@@ -42,10 +42,10 @@ from talekeeper.plugins import (
     Plugin,
     Registrations,
     State,
+    exception_text,
     import_code,
     modules_of,
     purge,
-    said,
 )
 
 Told = dict[str, Any]
@@ -148,7 +148,7 @@ def _telling(code: Code, manifest: PluginManifest) -> Generator[None]:
 def _sentence(error: BaseException, root: Path) -> str:
     frames = [it for it in traceback.extract_tb(error.__traceback__) if Path(it.filename).is_relative_to(root)]
     where = f" at {Path(frames[-1].filename).relative_to(root).as_posix()}:{frames[-1].lineno}" if frames else ""
-    text = said(error)
+    text = exception_text(error)
     return f"{type(error).__name__}{where}: {text}" if text else f"{type(error).__name__}{where}"
 
 

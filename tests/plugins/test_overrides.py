@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from talekeeper.plugins.resolver import read_switches
+from talekeeper.plugins.resolver import read_overrides
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from talekeeper.plugins.resolver import read_switches
     ],
 )
 def test_which_plugins_stay_off(environment: dict[str, str], without: str | None, off: set[str]) -> None:
-    chosen = read_switches(environment, without=without)
+    chosen = read_overrides(environment, without=without)
 
     assert {plugin for plugin in ("a", "b") if chosen.off(plugin)} == off
 
@@ -28,10 +28,10 @@ def test_which_plugins_stay_off(environment: dict[str, str], without: str | None
 def test_strict_is_asked_for_by_a_variable(value: str | None, strict: bool) -> None:
     environment = {} if value is None else {"TALEKEEPER_STRICT": value}
 
-    assert read_switches(environment).strict is strict
+    assert read_overrides(environment).strict is strict
 
 
 def test_folders_and_paths_are_kept() -> None:
-    chosen = read_switches({}, folders=[Path("a")], paths=[Path("b")])
+    chosen = read_overrides({}, folders=[Path("a")], paths=[Path("b")])
 
     assert (chosen.folders, chosen.paths) == ((Path("a"),), (Path("b"),))
