@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partialmethod
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -204,29 +205,21 @@ class Registrations:
         self._kinds: dict[str, str] = {}
         self._closed = False
 
-    def tool(self, name: str, function: Function, /) -> None:
-        """See `Registry.tool`."""
-        self._function("tools", name, function)
+    def _function(self, point: str, name: object, function: object, /) -> None:
+        if self._name_fits(point, name) and isinstance(name, str):
+            if not callable(function):
+                self.faults.append(
+                    f"{_words((point, name))} is registered with {type(function).__name__}, not a function"
+                )
+            self.functions[point, name] = function
 
-    def prompt(self, name: str, function: Function, /) -> None:
-        """See `Registry.prompt`."""
-        self._function("prompt", name, function)
-
-    def job(self, name: str, function: Function, /) -> None:
-        """See `Registry.job`."""
-        self._function("jobs", name, function)
-
-    def command(self, name: str, function: Function, /) -> None:
-        """See `Registry.command`."""
-        self._function("commands", name, function)
-
-    def importer(self, name: str, function: Function, /) -> None:
-        """See `Registry.importer`."""
-        self._function("importers", name, function)
-
-    def migration(self, namespace: str, function: Function, /) -> None:
-        """See `Registry.migration`."""
-        self._function("migrations", namespace, function)
+    # See `Registry`.
+    tool = partialmethod(_function, "tools")
+    prompt = partialmethod(_function, "prompt")
+    job = partialmethod(_function, "jobs")
+    command = partialmethod(_function, "commands")
+    importer = partialmethod(_function, "importers")
+    migration = partialmethod(_function, "migrations")
 
     def embedding_provider(
         self,
@@ -265,14 +258,6 @@ class Registrations:
             f"the code registers {_words(key)}, plugin.toml does not declare it" for key in registered - allowed
         ]
         return [*self.faults, *sorted(unregistered), *sorted(undeclared), *self._wrong_kinds(manifest)]
-
-    def _function(self, point: str, name: object, function: object) -> None:
-        if self._name_fits(point, name) and isinstance(name, str):
-            if not callable(function):
-                self.faults.append(
-                    f"{_words((point, name))} is registered with {type(function).__name__}, not a function"
-                )
-            self.functions[point, name] = function
 
     def _provider(self, kind: str, name: object, operations: dict[str, Function], facts: dict[str, Any]) -> None:
         if self._name_fits("providers", name) and isinstance(name, str):

@@ -1,4 +1,4 @@
-"""The states of a plugin, each with its reason.
+"""Which plugins work in a scope: manifests, overrides, requirements and tool names give each a state and a reason.
 
 found → valid → enabled → loaded → active      aside: invalid, incompatible, blocked, disabled, failed
 """
@@ -170,7 +170,7 @@ def _switched(plugin: Plugin, off: Callable[[Plugin], str], failed: Mapping[str,
 
 def _settle(enabled: Mapping[str, Plugin], aside: Mapping[str, Plugin]) -> list[Plugin]:
     requires = {name: plugin.declared.requires for name, plugin in enabled.items()}
-    circles = {name: circle for name in requires if (circle := cycle_through(name, requires))}
+    circles = {name: circle for name in requires if (circle := path_between(name, name, requires))}
     blocked = [
         enabled[name].moved(State.BLOCKED, f"it requires itself in a circle: {' → '.join(circle)}")
         for name, circle in sorted(circles.items())
@@ -202,18 +202,18 @@ def _placed(plugin: Plugin, others: Mapping[str, Plugin], tools: dict[str, str])
     return plugin
 
 
-def cycle_through(start: str, requires: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """The way along `requires` from `start` back to itself; empty when there is none."""
-    trail: list[tuple[str, tuple[str, ...]]] = [(start, (start,))]
+def path_between(start: str, goal: str, edges: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """A way of one step or more along the edges, both ends included; empty when there is none."""
+    ways: list[tuple[str, ...]] = [(start,)]
     seen: set[str] = set()
-    while trail:
-        node, way = trail.pop()
-        for needed in sorted(requires.get(node, ())):
-            if needed == start:
-                return (*way, start)
-            if needed not in seen:
-                seen.add(needed)
-                trail.append((needed, (*way, needed)))
+    while ways:
+        way = ways.pop()
+        for following in sorted(edges.get(way[-1], ())):
+            if following == goal:
+                return (*way, goal)
+            if following not in seen:
+                seen.add(following)
+                ways.append((*way, following))
     return ()
 
 
@@ -222,7 +222,7 @@ def ordered(requires: Mapping[str, Iterable[str]], optional: Mapping[str, Iterab
     edges = {node: {needed for needed in needs if needed in requires} for node, needs in requires.items()}
     for node in sorted(edges):
         for used in sorted(optional.get(node, ())):
-            if used in edges and not _reaches(used, node, edges):
+            if used in edges and used != node and not path_between(used, node, edges):
                 edges[node].add(used)
     sorter = TopologicalSorter(edges)
     sorter.prepare()
@@ -232,21 +232,6 @@ def ordered(requires: Mapping[str, Iterable[str]], optional: Mapping[str, Iterab
         result += ready
         sorter.done(*ready)
     return result
-
-
-def _reaches(start: str, goal: str, edges: Mapping[str, Iterable[str]]) -> bool:
-    return start == goal or goal in _all_from(start, edges)
-
-
-def _all_from(start: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        for following in edges.get(waiting.pop(), ()):
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return seen
 
 
 ONLY = "TALEKEEPER_PLUGINS"
