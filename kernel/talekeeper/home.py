@@ -155,10 +155,10 @@ class Home:
         """The plugins of this home."""
         from talekeeper.plugins import Host, read_overrides  # noqa: PLC0415 - a listing looks at no plugin
 
-        switches = read_overrides(
+        overrides = read_overrides(
             os.environ, without=self._no_plugins, folders=self._plugin_folders, paths=self._plugin_paths
         )
-        return Host(self.story, self.clock, folder=self.folder / "plugins", overrides=switches, trace=self.trace)
+        return Host(self.story, self.clock, folder=self.folder / "plugins", overrides=overrides, trace=self.trace)
 
     @cached_property
     def providers(self) -> Providers:

@@ -195,11 +195,11 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
     ],
 )
 def test_tokens_are_masked_and_words_are_not(said: str, told: str | None) -> None:
-    assert Redactor([]).told(said) == (said if told is None else told)
+    assert Redactor([]).line(said) == (said if told is None else told)
 
 
 def test_what_is_told_is_one_printable_line_of_bounded_length() -> None:
-    told = Redactor([]).told("a\x1b[31m\n\u202eb\0" + " word" * 1000)
+    told = Redactor([]).line("a\x1b[31m\n\u202eb\0" + " word" * 1000)
 
     assert told.startswith("a[31m b word word")
     assert told.isprintable()

@@ -99,9 +99,9 @@ def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
 def _provided(provided: Provided, host: Host, providers: Providers) -> Encoder:
     if provided.provider == LOCAL and providers.embedding(LOCAL) is None:
         _register_local(providers)
-    provider_functions = providers.embedding(provided.provider)
-    if provider_functions is not None:
-        return _encoder(provider_functions, provided, _plainly)
+    registered = providers.embedding(provided.provider)
+    if registered is not None:
+        return _encoder(registered, provided, _plainly)
     plugin_id, _, name = provided.provider.partition("/")
     deadlines = host.guard.deadlines
 

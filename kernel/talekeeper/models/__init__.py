@@ -1,6 +1,6 @@
 """Clients of language models: slots, an OpenAI-compatible client, structured answers, no-model mode.
 
-Importing this loads neither httpx nor jsonschema_rs; the first call and the first structured answer do.
+Importing this loads neither httpcore nor jsonschema_rs; the first call and the first structured answer do.
 """
 
 from typing import TYPE_CHECKING

@@ -11,19 +11,19 @@ import logging
 import random
 import ssl
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpcore
-import httpx
 
 from talekeeper.clock import Clock
 from talekeeper.models.network import CheckedBackend, Overdue, Refused, Resolve, Watch, resolve
 from talekeeper.models.replies import BrokeOff, ErrorPayload, Unusable, error_body, json_body
-from talekeeper.models.retry import Failed, Fault, Faults, Pause, pause, repeated, retry_after
+from talekeeper.models.retry import Failed, Faults, Pause, pause, repeated, retry_after
 from talekeeper.models.secrets import Redactor
 from talekeeper.models.slots import Slot
 
@@ -67,11 +67,11 @@ class Call:
                 self._accept(answer)
                 yield answer
         except _KNOWN as error:
-            fault = self._fault(error)
+            failed = self._failed(error)
         else:
             return
         # Outside the handler: what the layers below said may hold the key, and a traceback would show it.
-        raise Failed(fault) from None
+        raise failed from None
 
     def ask(self, method: str, path: str, parse: Callable[[Any], _T], body: bytes | None = None) -> _T:
         """What `parse` makes of the JSON of an answer, asked for again where that may help; it may raise `Unusable`."""
@@ -91,25 +91,19 @@ class Call:
         means = self._means
         return repeated(attempt, retries=self._slot.retries, watch=self.watch, wait=means.wait, jitter=means.chance)
 
-    def _exchange(self, method: str, path: str, body: bytes | None) -> Any:
+    def _exchange(self, method: str, path: str, body: bytes | None) -> AbstractContextManager[Answer]:
         backend = CheckedBackend(self._slot.network, self.watch, self._means.resolve)
-        return exchange(
-            method,
-            f"{self._slot.url}{path}",
-            headers=self._headers,
-            body=body,
-            backend=backend,
-            tls=self._means.tls,
-        )
+        url = f"{self._slot.url}{path}"
+        return exchange(method, url, headers=self._headers, body=body, backend=backend, tls=self._means.tls)
 
     def _accept(self, answer: Answer) -> None:
         if answer.status not in _OK:
             after = retry_after(answer.headers.get("retry-after"), self._clock)
-            raise Failed(self._faults.status(answer.status, error_body(answer, self.watch), after))
+            raise self._faults.status(answer.status, error_body(answer, self.watch), after)
         if answer.headers.get("content-encoding", "identity") != "identity":
             raise Unusable("the answer is compressed, which was not asked for")
 
-    def _fault(self, error: Exception) -> Fault:
+    def _failed(self, error: Exception) -> Failed:
         match error:
             case Unusable():
                 return self._faults.bad_reply(str(error), _NOT_CHAT)
@@ -122,7 +116,7 @@ class Call:
             case httpcore.ConnectError():
                 return self._faults.unreachable(f"no connection ({error})", again=True)
             case _:
-                again = not isinstance(error, httpx.InvalidURL | httpcore.LocalProtocolError)
+                again = not isinstance(error, httpcore.LocalProtocolError)
                 return self._faults.unreachable(f"the connection broke off ({error})", again=again)
 
 
@@ -132,7 +126,6 @@ _KNOWN = (
     Refused,
     Overdue,
     BrokeOff,
-    httpx.InvalidURL,
     httpcore.NetworkError,
     httpcore.ProtocolError,
 )
@@ -146,7 +139,7 @@ class Answer:
     """What came back: status, headers by lower-case name, and the body in chunks as they arrive."""
 
     status: int
-    headers: httpx.Headers
+    headers: Mapping[str, str]
     chunks: Iterator[bytes]
 
 
@@ -165,47 +158,19 @@ def exchange(
     Raises what `CheckedBackend` does, `httpcore.NetworkError` and `httpcore.ProtocolError`.
     """
     context = tls or (default_tls() if url.startswith("https:") else None)
-    with httpx.Client(transport=_Transport(backend, context), trust_env=False, timeout=None) as client:  # noqa: S113 -- the backend's watch has every limit
-        request = client.build_request(method, url, headers=headers, content=body)
-        response = client.send(request, stream=True, follow_redirects=False)
-        try:
-            yield Answer(response.status_code, response.headers, response.iter_raw())
-        finally:
-            response.close()
+    # Said here because httpcore writes no brackets around an IPv6 address.
+    sent = [("host", urlsplit(url).netloc), *headers.items()]
+    with (
+        httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_keepalive_connections=0) as pool,
+        pool.stream(method, url, headers=sent, content=body) as response,
+    ):
+        received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        yield Answer(response.status, received, response.iter_stream())
 
 
 @cache
 def default_tls() -> ssl.SSLContext:
     """The certificates of certifi, or those that SSL_CERT_FILE or SSL_CERT_DIR name; reading them takes 10 ms."""
+    import httpx  # noqa: PLC0415 -- used for this alone; a server on this machine needs no certificates
+
     return httpx.create_ssl_context()
-
-
-class _Transport(httpx.BaseTransport):
-    def __init__(self, backend: CheckedBackend, tls: ssl.SSLContext | None) -> None:
-        self._pool = httpcore.ConnectionPool(ssl_context=tls, network_backend=backend, max_keepalive_connections=0)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        url = httpcore.URL(
-            scheme=request.url.raw_scheme,
-            host=request.url.raw_host,
-            port=request.url.port,
-            target=request.url.raw_path,
-        )
-        answer = self._pool.handle_request(
-            httpcore.Request(request.method, url, headers=request.headers.raw, content=request.read())
-        )
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
-
-    def close(self) -> None:
-        self._pool.close()
-
-
-class _Body(httpx.SyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._answer.iter_stream()
-
-    def close(self) -> None:
-        self._answer.close()

@@ -6,7 +6,6 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -51,13 +50,17 @@ _TOO_LONG = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An error ready to be raised; `again`: a repeat may mend it; `after`: the seconds the endpoint asked for."""
+class Failed(Exception):
+    """An attempt that came to nothing: the `error` to raise when none follows.
 
-    error: ModelError
-    again: bool = False
-    after: float | None = None
+    `again`: a repeat may mend it; `after`: the seconds the endpoint asked for.
+    """
+
+    def __init__(self, error: ModelError, *, again: bool = False, after: float | None = None) -> None:
+        self.error = error
+        self.again = again
+        self.after = after
+        super().__init__(str(error))
 
 
 class Faults:
@@ -66,50 +69,51 @@ class Faults:
     def __init__(self, slot: Slot, redactor: Redactor) -> None:
         self._slot = slot
         self._redactor = redactor
-        self._where = f"model slot {slot.name} ({slot.url})"
 
-    def unreachable(self, why: str, *, again: bool, cure: str = "") -> Fault:
+    def unreachable(self, why: str, *, again: bool, cure: str = "") -> Failed:
         """No connection, no answer in time, or one that broke off."""
         cure = cure or "check that the server is running and base_url is right"
-        return Fault(self._made(ModelUnreachable, self._redactor.told(why), cure), again)
+        return Failed(self._error(ModelUnreachable, self._redactor.line(why), cure), again=again)
 
-    def bad_reply(self, why: str, cure: str = "") -> Fault:
+    def bad_reply(self, why: str, cure: str = "") -> Failed:
         """An answer that nothing can be done with."""
-        return Fault(self._made(BadReply, self._redactor.told(why), cure))
+        return Failed(self._error(BadReply, self._redactor.line(why), cure))
 
-    def status(self, status: int, body: bytes, after: float | None) -> Fault:
-        """An answer other than 200, or a fault told inside a stream."""
-        said = self._redactor.told(message_of(body))
-        told = f'HTTP {status}, "{said}"' if said else f"HTTP {status}"
+    def status(self, status: int, body: bytes, after: float | None) -> Failed:
+        """An answer other than 200, or an error inside one."""
+        message = self._redactor.line(message_of(body))
+        shown = f'HTTP {status}, "{message}"' if message else f"HTTP {status}"
         raw = body.decode(errors="replace").lower()
         if status in _TOO_LONG_STATUS and any(mark in raw for mark in _TOO_LONG):
             cure = "shorten the prompt, or set the slot's context to what the model has"
-            return Fault(self._made(ContextOverflow, f"the prompt is too long for the model: {told}", cure, status))
-        if status == 429:  # noqa: PLR2004 -- as HTTP numbers it
-            error = self._made(RateLimited, f"too many requests: {told}", "wait, then ask again", status, after)
-            return Fault(error, again=True, after=after)
-        if status in {401, 403, 407}:
-            cure = "check the slot's key_env or key_file"
-            return Fault(self._made(AuthFailed, f"the key was not accepted: {told}", cure, status))
-        return self._other(status, told, after)
+            return Failed(self._error(ContextOverflow, f"the prompt is too long for the model: {shown}", cure, status))
+        kind, what, cure = _meaning(status)
+        error = self._error(kind, f"{what}: {shown}", cure, status, after if kind is RateLimited else None)
+        again = status in _AGAIN or status >= 500  # noqa: PLR2004 -- as HTTP numbers it
+        return Failed(error, again=again, after=after if again else None)
 
-    def _other(self, status: int, told: str, after: float | None) -> Fault:
-        if status in _AGAIN or status >= 500:  # noqa: PLR2004 -- as HTTP numbers it
-            error = self._made(ModelUnreachable, f"the endpoint failed: {told}", "try again later", status)
-            return Fault(error, again=True, after=after)
-        if status == 404:  # noqa: PLR2004 -- as HTTP numbers it
-            return Fault(self._made(ModelUnreachable, f"nothing there: {told}", "check base_url and model", status))
-        if 300 <= status < 400:  # noqa: PLR2004 -- as HTTP numbers it
-            cure = "write the address it leads to as base_url"
-            return Fault(
-                self._made(ModelUnreachable, f"a redirect, which is not followed: HTTP {status}", cure, status)
-            )
-        return Fault(self._made(BadReply, f"the endpoint refused the request: {told}", "", status))
-
-    def _made(
+    def _error(
         self, kind: type[ModelError], what: str, cure: str, status: int | None = None, after: float | None = None
     ) -> ModelError:
-        return kind(what, where=self._where, cure=cure, slot=self._slot.name, status=status, retry_after=after)
+        where = f"model slot {self._slot.name} ({self._slot.url})"
+        return kind(what, where=where, cure=cure, slot=self._slot.name, status=status, retry_after=after)
+
+
+def _meaning(status: int) -> tuple[type[ModelError], str, str]:
+    """The error of a status, what happened, and what to do."""
+    match status:
+        case 429:
+            return RateLimited, "too many requests", "wait, then ask again"
+        case 401 | 403 | 407:
+            return AuthFailed, "the key was not accepted", "check the slot's key_env or key_file"
+        case 404:
+            return ModelUnreachable, "nothing there", "check base_url and model"
+        case _ if status in range(300, 400):
+            return ModelUnreachable, "a redirect, which is not followed", "write the address it leads to as base_url"
+        case _ if status in _AGAIN or status >= 500:  # noqa: PLR2004 -- as HTTP numbers it
+            return ModelUnreachable, "the endpoint failed", "try again later"
+        case _:
+            return BadReply, "the endpoint refused the request", ""
 
 
 def message_of(body: bytes) -> str:
@@ -137,14 +141,6 @@ _FIRST_WAIT = 0.5
 _WAIT_LIMIT = 20.0
 
 
-class Failed(Exception):
-    """An attempt that came to nothing; carries the fault."""
-
-    def __init__(self, fault: Fault) -> None:
-        self.fault = fault
-        super().__init__(str(fault.error))
-
-
 def pause(seconds: float, cancel: Cancel) -> None:
     """Waits in earnest."""
     cancel.wait(seconds)
@@ -163,15 +159,15 @@ def repeated(
         number += 1
         try:
             yield from attempt(number)
-        except Failed as failed:
-            fault = failed.fault
+        except Failed as error:
+            failed = error
         else:
             return
-        seconds = delay(number, fault.after, jitter())
-        if not fault.again or number > retries or watch.delivered or seconds > min(LONGEST_WAIT, watch.remaining()):
-            fault.error.data["attempts"] = number
-            raise fault.error
-        _log.info("%s; attempt %d follows in %.1f s", fault.error.what, number + 1, seconds)
+        seconds = delay(number, failed.after, jitter())
+        if not failed.again or number > retries or watch.delivered or seconds > min(LONGEST_WAIT, watch.remaining()):
+            failed.error.data["attempts"] = number
+            raise failed.error
+        _log.info("%s; attempt %d follows in %.1f s", failed.error.what, number + 1, seconds)
         wait(seconds, watch.cancel)
         if watch.cancel.is_set():
             raise Cancelled("the call was cancelled")

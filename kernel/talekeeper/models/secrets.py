@@ -149,7 +149,7 @@ class Redactor:
             text = text.replace(form, MASK)
         return text
 
-    def told(self, text: str) -> str:
+    def line(self, text: str) -> str:
         """One printable line, at most 300 characters, of what an endpoint said: no key, no part of one, no token."""
         text = self.mask(text)
         for secret in self._secrets:

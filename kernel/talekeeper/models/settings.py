@@ -262,7 +262,7 @@ def _meant(name: str) -> str:
 
 
 def _listed(url: BaseUrl, clock: Clock, cancel: Cancel | None) -> list[str]:
-    from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpx, which nothing else here needs
+    from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpcore, which nothing else here needs
 
     slot = Slot(NARRATOR, url, network="loopback", limits=_LIMITS, retries=0)
     try:

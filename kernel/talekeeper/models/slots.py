@@ -162,7 +162,7 @@ class Models:
 
         It is kept, because it remembers the model that an endpoint was found to have. Opens no connection.
         """
-        from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpx, which no-model mode never needs
+        from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpcore, which no-model mode never needs
 
         slot = self.slot(name)
         if slot is None:
