@@ -141,7 +141,7 @@ def test_two_turns_of_a_session_at_once_are_one_and_a_sentence(stage: Stage, mon
     thread.start()
     assert begun.wait(30)
 
-    with pytest.raises(Busy, match=r"s: another turn of this session is being told by process \d+; wait until"):
+    with pytest.raises(Busy, match=r"s: another turn is running in this session, by process \d+; wait until"):
         stage.narrator([say("second")]).turn(stage.address, "Two.")
     go_on.set()
     thread.join()

@@ -64,5 +64,5 @@ def test_two_processes_that_tell_at_once_tell_one_turn(home: Path) -> None:
         go_on.set()
         assert first.communicate()[0] == "begun\ntold\n"
 
-    assert said.startswith("Busy s: another turn of this session is being told by process ")
+    assert said.startswith("Busy s: another turn is running in this session, by process ")
     assert told(home) == ["One.", "first"]

@@ -1,4 +1,4 @@
-"""Search by meaning in one home: questions become vectors when they are asked, passages when there is time.
+"""Search by meaning in one home: questions become vectors when they are searched for, passages when there is time.
 
 Without an embedding provider or slot nothing here does anything, and searches are by words alone. Whatever goes wrong
 with an encoder is a sentence beside an answer by words, never an error of the search.
@@ -50,7 +50,7 @@ class EmbeddingStatus:
 
 
 class Semantics:
-    """`open_encoder` gives None where nothing embeds; it is asked once, and again some time after a failure."""
+    """`open_encoder` gives None where nothing embeds; it is called once, and again some time after a failure."""
 
     def __init__(self, story: Story, open_encoder: Callable[[], Encoder | None]) -> None:
         self._story = story
@@ -119,7 +119,7 @@ class Semantics:
         """Embeds passages that have no vector, of a session and its workspace or of the home; gives how many.
 
         Each batch is kept when it is there, so what is broken off goes on where it was. At most `limit` passages;
-        `progress` is told how many are done. Raises what the encoder raises, and `Cancelled`.
+        `progress` gets how many are done. Raises what the encoder raises, and `Cancelled`.
         """
         ensure_outside_write("the embedding of passages")
         encoder = self.encoder()

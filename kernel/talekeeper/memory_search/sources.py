@@ -22,7 +22,7 @@ MESSAGES = "recall"
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """One namespace to search, and whose records of it."""
+    """One namespace to search, and the scope of its records."""
 
     namespace: Namespace
     search: SearchTable
@@ -30,7 +30,7 @@ class Searchable:
 
     @property
     def source(self) -> Source:
-        """As the index is asked for it."""
+        """The namespace in a `Query`."""
         return Source(self.namespace.plugin, self.namespace.name, self.search.weight)
 
     @property
@@ -41,9 +41,9 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a question reaches: messages or not, namespaces sorted by plugin and name, and what could not be asked.
+    """What a question reaches: messages or not, namespaces sorted by plugin and name, and what cannot be searched.
 
-    `withheld` are paths of namespaces that are not told of, since who asks is not the owner.
+    `withheld` are paths of namespaces that are not mentioned, since only the owner may see them.
     """
 
     messages: bool
@@ -52,7 +52,7 @@ class Sources:
     withheld: tuple[str, ...] = ()
 
     def for_query(self) -> tuple[Source, ...]:
-        """As the index is asked for them."""
+        """The sources in a `Query`."""
         return (*([Source()] if self.messages else []), *(one.source for one in self.namespaces))
 
     def scopes(self, session: Session) -> tuple[Scope, ...]:
@@ -113,7 +113,7 @@ def _unavailable(
         plugin = roster.by_id.get(plugin_id)
         paths = _searched_paths(plugin_id, plugin)
         known.update([plugin_id, *paths])
-        reason = _fault(plugin, asked=bool(names))
+        reason = _fault(plugin, named=bool(names))
         for path in paths if reason else ():
             if not names or path in names or plugin_id in names:
                 yield path, reason
@@ -145,10 +145,10 @@ def _searched_paths(plugin_id: str, plugin: Plugin | None) -> list[str]:
     return [namespace.path for namespace in plugin.manifest.data if namespace.search is not None]
 
 
-def _fault(plugin: Plugin | None, *, asked: bool) -> str:
-    """Why a plugin of the session is not searched; what a person switched off is told only to who asks for it."""
+def _fault(plugin: Plugin | None, *, named: bool) -> str:
+    """Why a plugin of the session is not searched; what a person switched off is mentioned only where it is named."""
     if plugin is None:
         return "its plugin is not installed"
-    if plugin.works or (plugin.state is State.DISABLED and not asked):
+    if plugin.works or (plugin.state is State.DISABLED and not named):
         return ""
     return f"its plugin is {plugin.state}: {plugin.reason}"

@@ -106,7 +106,7 @@ def read_question(arguments: Mapping[str, Any]) -> Question:
     texts += _texts(given.get("wordings", ()), "wordings", MAX_WORDINGS)
     if not texts:
         raise ParameterError("query", "neither query nor wordings is given", cure="say what you want to know")
-    asked = Question(
+    question = Question(
         texts=tuple(dict.fromkeys(texts)),
         scope=_scope(given.get("scope", "all")),
         sources=tuple(dict.fromkeys(map(_source, _texts(given.get("sources", ()), "sources", MAX_SOURCES)))),
@@ -114,9 +114,11 @@ def read_question(arguments: Mapping[str, Any]) -> Question:
         turn_to=_whole(given.get("turn_to"), "turn_to", 0),
         limit=_whole(given.get("limit"), "limit", 1, MAX_LIMIT) or DEFAULT_LIMIT,
     )
-    if asked.turn_from is not None and asked.turn_to is not None and asked.turn_from > asked.turn_to:
-        raise ParameterError("turn_to", f"it is {asked.turn_to}, before the first turn asked for, {asked.turn_from}")
-    return asked
+    if question.turn_from is not None and question.turn_to is not None and question.turn_from > question.turn_to:
+        raise ParameterError(
+            "turn_to", f"it is {question.turn_to}, before the first turn asked for, {question.turn_from}"
+        )
+    return question
 
 
 def _text(value: object, field: str) -> str:

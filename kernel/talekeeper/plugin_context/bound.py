@@ -67,7 +67,7 @@ class Lifetime:
             self._closed.set()
 
     def is_set(self) -> bool:
-        """Whether what the call asked for shall end."""
+        """Whether the call is over or cancelled, and with it whatever it waits for."""
         return self._closed.is_set() or (self._cancel is not None and self._cancel.is_set())
 
     def wait(self, timeout: float | None = None, /) -> bool:

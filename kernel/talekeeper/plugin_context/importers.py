@@ -6,7 +6,7 @@ differs is kept as it is unless replacing is asked for, and one that was withdra
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,14 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from talekeeper.db import Tx
-from talekeeper.errors import (
-    InputError,
-    LimitReached,
-    NotFound,
-    ParameterError,
-    PluginError,
-    UserError,
-)
+from talekeeper.errors import InputError, LimitReached, NotFound, ParameterError, PluginError, UserError
 from talekeeper.exchange import opened
 from talekeeper.manifest import Namespace, matches
 from talekeeper.plugin_context.bound import Bound
@@ -51,44 +44,32 @@ class Imported:
     left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def skipped(self, what: str, why: str) -> None:
-        """See `border.ImportReport`."""
+        """See `plugin_types.ImportReport`."""
         self.left_out.append((str(what)[:200], str(why)[:300]))
 
 
 def importers_for(services: Services, address: Address, name: str) -> list[str]:
     """`plugin/importer` of every working plugin's importer whose patterns match a file name, in the plugins' order.
 
-    An address without a session stands for those that work in the workspace.
+    An address without a session means the plugins of the workspace.
     """
-    return [path for plugin in _plugins(services, address) if plugin.works for path in _reading(plugin, name)]
+    return [path for path, plugin in _matching(services, address, name) if plugin.works]
 
 
 def importers_aside(services: Services, address: Address, name: str) -> dict[str, str]:
     """The same of plugins that are there and do not work, each with the reason."""
-    return {
-        path: plugin.reason
-        for plugin in _plugins(services, address)
-        if not plugin.works
-        for path in _reading(plugin, name)
-    }
+    return {path: plugin.reason for path, plugin in _matching(services, address, name) if not plugin.works}
 
 
-def _plugins(services: Services, address: Address) -> tuple[Plugin, ...]:
+def _matching(services: Services, address: Address, name: str) -> Iterator[tuple[str, Plugin]]:
     session = None
     if address.session:
         services.host.ready(address)
         session = services.story.sessions.get(address)
-    return services.host.roster(address.workspace, session).plugins
-
-
-def _reading(plugin: Plugin, name: str) -> list[str]:
-    """Its importers of files of that name."""
-    entries = plugin.manifest.contributes.get("importers", ()) if plugin.manifest else ()
-    return [
-        f"{plugin.id}/{entry['id']}"
-        for entry in entries
-        if any(matches(name.casefold(), pattern.casefold()) for pattern in entry["match"])
-    ]
+    for plugin in services.host.roster(address.workspace, session).plugins:
+        for entry in plugin.manifest.contributes.get("importers", ()) if plugin.manifest else ():
+            if any(matches(name.casefold(), pattern.casefold()) for pattern in entry["match"]):
+                yield f"{plugin.id}/{entry['id']}", plugin
 
 
 def run_importer(
@@ -163,8 +144,7 @@ def import_lore(
 
 class _Writer:
     def __init__(self, bound: Bound, report: Imported, *, replace: bool) -> None:
-        self._records = bound.services.story.records
-        self._story = bound.services.story
+        self._records = bound.story.records
         self._bound = bound
         self._report = report
         self._replace = replace
@@ -172,11 +152,18 @@ class _Writer:
     def write(self, batch: list[Record]) -> None:
         """Writes what fits its schema, in one transaction, and notes what became of each record."""
         fitting = [(namespace, record) for record in batch if (namespace := self._fits(record)) is not None]
-        if not fitting:
-            return
-        fates, full = self._story.write(
-            lambda tx: self._write(tx, fitting), name=f"import with {self._report.importer}"
-        )
+        fates: list[str] = []
+
+        def write(tx: Tx) -> LimitReached | None:
+            fates.clear()
+            for namespace, record in fitting:
+                try:
+                    fates.append(self._put(tx, namespace, record))
+                except LimitReached as error:
+                    return error
+            return None
+
+        full = self._bound.story.write(write, name=f"import with {self._report.importer}") if fitting else None
         for fate, (_, record) in zip(fates, fitting, strict=False):
             getattr(self._report, fate).append(f"{record.namespace}/{record.key}")
         if full is not None:
@@ -192,27 +179,18 @@ class _Writer:
             return None
         return namespace
 
-    def _write(self, tx: Tx, batch: list[tuple[Namespace, Record]]) -> tuple[list[str], LimitReached | None]:
-        fates: list[str] = []
-        for namespace, record in batch:
-            try:
-                fates.append(self._put(tx, namespace, record))
-            except LimitReached as error:
-                return fates, error
-        return fates, None
-
     def _put(self, tx: Tx, namespace: Namespace, record: Record) -> str:
         scope = self._bound.scope(namespace)
-        standing = self._records.get(namespace, scope, record.key, tx=tx)
-        if standing is not None and standing.value == record.value:
+        live = self._records.get(namespace, scope, record.key, tx=tx)
+        if live is not None and live.value == record.value:
             return "unchanged"
-        if standing is not None and (namespace.append_only or not self._replace):
+        if live is not None and (namespace.append_only or not self._replace):
             return "kept"
         before = self._records.history(namespace, scope, record.key, tx=tx)
-        if standing is None and any(one.forgotten or (one.withdrawn and not self._replace) for one in before):
+        if live is None and any(one.forgotten or (one.withdrawn and not self._replace) for one in before):
             return "gone"
         self._records.put(namespace, scope, record.key, record.value, person=True, tx=tx)
-        return "added" if standing is None else "replaced"
+        return "added" if live is None else "replaced"
 
 
 def _checked(bound: Bound, given: Any) -> Record:

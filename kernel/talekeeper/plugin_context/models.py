@@ -37,7 +37,7 @@ class CallModels:
         self._lock = threading.Lock()
 
     def missing(self, slot: str) -> str:
-        """Why the slot cannot be asked."""
+        """Why the slot's model cannot be used."""
         bound = self._bound.live()
         bound.permit_model(slot)
         return bound.services.models.missing(slot)
@@ -91,37 +91,36 @@ class CallModels:
 
     @contextmanager
     def _counted(self, slot: str, request: Request) -> Generator[_Answer]:
-        """Reports the question and what became of it, and counts its tokens, those of an answer that was no use too."""
-        asked = [{"role": message.role, "content": message.content} for message in request.messages]
-        self._tell("model.called", asked, slot=slot)
+        """Reports the question and its outcome, and counts its tokens, also those of an answer that was no use."""
+        bodies = [{"role": message.role, "content": message.content} for message in request.messages]
+        self._report("model.called", bodies, slot=slot)
         answer = _Answer()
         try:
             yield answer
         except ModelError as error:
             spent = error.data.get("usage")
             answer.usage = spent if isinstance(spent, Usage) else None
-            self._tell("model.answered", slot=slot, error=error.sentence())
+            self._report("model.answered", slot=slot, error=error.sentence())
             if answer.usage is not None:
                 self._spend(slot, answer)
             raise
         prompt, completion = answer.tokens
         said = None if answer.reply is None else answer.reply.text
-        self._tell("model.answered", said, slot=slot, model=answer.model, prompt=prompt, completion=completion)
+        self._report("model.answered", said, slot=slot, model=answer.model, prompt=prompt, completion=completion)
         self._spend(slot, answer)
 
     def _spend(self, slot: str, answer: _Answer) -> None:
         bound = self._bound
         use = ModelUse(slot, answer.model, *answer.tokens, bound.turn_number, bound.plugin.id)
-        asked = bound.services.models.slot(slot)
         try:
-            bound.story.turn_log.spend(bound.address, [with_cost(use, asked)])
+            bound.story.turn_log.spend(bound.address, [with_cost(use, bound.services.models.slot(slot))])
         except StoreError as error:
             # The answer is there and worth more than its count.
             _log.warning("what the model %s used was not counted: %s", slot, error)
 
-    def _tell(self, kind: str, body: object = None, **facts: object) -> None:
+    def _report(self, event: str, body: object = None, **facts: object) -> None:
         bound = self._bound
-        bound.services.report(kind, bound.address, turn=bound.turn_number, plugin=bound.plugin.id, body=body, **facts)
+        bound.services.report(event, bound.address, turn=bound.turn_number, plugin=bound.plugin.id, body=body, **facts)
 
 
 def with_cost(use: ModelUse, slot: Slot | None) -> ModelUse:
@@ -148,12 +147,12 @@ class _Answer:
 
 
 def _checked(messages: Said) -> list[ChatMessage]:
-    """Raises `ParameterError` for what no model can be asked with."""
-    told: list[ChatMessage] = []
-    for number, (role, text) in enumerate(messages):
-        if role not in _ROLES:
-            raise ParameterError(f"messages/{number}", f"{role!r} is not a role", cure="use system, user or assistant")
-        told.append(ChatMessage(role, text))
-    if not told:
+    """Raises `ParameterError` for messages that no model takes."""
+    given = [ChatMessage(role, text) for role, text in messages]
+    for number, message in enumerate(given):
+        if message.role not in _ROLES:
+            what = f"{message.role!r} is not a role"
+            raise ParameterError(f"messages/{number}", what, cure="use system, user or assistant")
+    if not given:
         raise ParameterError("messages", "there is none", cure="give at least the question")
-    return told
+    return given

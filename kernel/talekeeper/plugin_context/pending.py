@@ -19,7 +19,7 @@ from talekeeper.story import Address, Coordinate, Record, Scope, Story
 
 WrittenBy = Literal["segment", "tool"]
 Place = tuple[str, str, Scope]
-"""Plugin and name of a namespace, and whose records of it."""
+"""Plugin and name of a namespace, and the scope of its records."""
 
 _PAGE = 1_000
 
@@ -59,7 +59,7 @@ class Pending:
         self._lock = threading.Lock()
 
     def take(self, batch: Batch) -> None:
-        """Holds a batch; raises what the store would, and holds nothing of it then."""
+        """Holds a batch; raises what the store would, and then holds none of its steps."""
         with self._lock:
             batches = [*self._batches, batch]
             self._seen = self._tried(batches)
@@ -70,7 +70,7 @@ class Pending:
         return self._seen.get((namespace.plugin, namespace.name, scope))
 
     def drop_segments(self) -> None:
-        """Drops what segments have written, since they are asked again."""
+        """Drops what segments have written, before they are called again."""
         with self._lock:
             kept = [batch for batch in self._batches if batch.written_by != "segment"]
             if len(kept) < len(self._batches):

@@ -21,7 +21,7 @@ _EVERY = 100_000
 
 
 def session_view(story: Story, session: Session, at: Coordinate | None = None) -> SessionView:
-    """The session as a plugin sees it; the player is whom the session's settings name, else who spoke as one last."""
+    """The session as a plugin sees it; the player is the one that its settings name, else the last who spoke as one."""
     player: Mapping[str, Any] = session.settings.get("player") or {}
     if not player:
         recent = story.messages.read(session.address, last=_LOOK_BACK, at=at)
@@ -160,7 +160,7 @@ class StorySearch:
             sources=(Source(namespace.plugin, namespace.name),),
             depth=depth,
             neighbours=False,
-            backs_off=False,  # what a plugin is told shares a term shares one of the text's own
+            backs_off=False,  # a plugin counts on it that what shares a term shares one of the text's own
             meaning=query_meaning(bound.services, tx, embedded),
         )
 

@@ -117,7 +117,7 @@ class Writes:
         """Hides the record."""
         own = self._own(namespace)
         records, scope, person = self._bound.story.records, self._bound.scope(own), self._bound.person
-        # Only a person takes back what a job has made for it to be made anew; a plugin knows what it makes room for.
+        # What a person takes back, its job makes again; a plugin knows what it makes room for.
         self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, redo=person, tx=tx))
 
     def forget(self, namespace: str, key: str) -> None:

@@ -1,6 +1,6 @@
-"""The turn: a player's message, the prompt in its frame, the narrator's tools, and the commit.
+"""The turn: a player's message, the prompt in its frame, the narrator's tools, the commit, and the jobs after it.
 
-The rooms below know records, search and plugins; here they meet the model. `Narrator` tells turns.
+The rooms below know records, search and plugins; here they meet the model.
 """
 
 from typing import TYPE_CHECKING

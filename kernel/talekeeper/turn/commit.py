@@ -1,4 +1,4 @@
-"""The two writes of a turn: the player's message at its beginning, and all that came of it at its end."""
+"""The two writes of a turn: the player's message at its beginning, the narration and what goes with it at its end."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def retry(story: Story, address: Address) -> Accepted:
 
 
 def unsent(story: Story, address: Address, text: str) -> Accepted:
-    """A turn with a player's message that nobody has sent, at the head."""
+    """A turn at the head with a player's message that has not been sent."""
     session = story.sessions.get(address)
     newest = story.tree.newest_turn(address)
     number = newest[-1].turn + (0 if _waiting(newest) else 1) if newest else 1
@@ -98,7 +98,7 @@ def unsent(story: Story, address: Address, text: str) -> Accepted:
 
 
 def commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue) -> TurnResult:
-    """Writes the narration under its player message, wherever the head is now, and all that came of the turn."""
+    """Writes the narration under its player message, wherever the head is now, with uses, decisions, usage and jobs."""
     turn = narrated.turn
     result = turn.services.story.write(lambda tx: _commit(narrated, lease, enqueue, tx), name="commit a turn")
     turn.report(
@@ -184,7 +184,7 @@ def _retry(story: Story, address: Address, tx: Tx) -> Accepted:
 
 
 def _waiting(newest: list[Message]) -> list[Message]:
-    """The player's messages at the end of the newest turn, which nobody has answered."""
+    """The unanswered messages of the player at the end of the newest turn."""
     start = len(newest)
     while start and newest[start - 1].role == "player":
         start -= 1

@@ -72,7 +72,7 @@ class JobRunner:
         )
 
     def ask_for(self, address: Address, path: str) -> None:
-        """Notes the job `plugin/job` on the whole story as it stands, be it done before, unless it follows turns.
+        """Notes the job `plugin/job` on the whole story, even if it was done before, unless it follows turns.
 
         Raises NotFound, and PluginError when the plugin does not work in the session.
         """
@@ -110,7 +110,7 @@ class JobRunner:
         return done
 
     def awaken(self, address: Address) -> None:
-        """Makes due what waited for a model that is there now; does none of it."""
+        """Makes due what waited for a model that is there now; runs nothing."""
         for job in self._jobs.awaken(address, lambda slot: self._services.models.slot(slot) is not None):
             _report(self._services, "job.due", address, job, because="its model is there now")
 
@@ -127,9 +127,9 @@ class JobRunner:
         on_job: Callable[[Job], object] | None = None,
         cancel: Cancel | None = None,
     ) -> list[Job]:
-        """Runs all there is now, waiting or not, then the jobs of turns that were imported or whose own were put aside.
+        """Runs all there is now, waiting or not, then the backlog, round by round.
 
-        `only` is one `plugin/job`. Stops where a round of them did not end well; raises as `run` does.
+        `only` is one `plugin/job`. Stops after a round that did not end well; raises as `run` does.
         """
         self._jobs.hasten(address)
         done = self.run(address, on_job=on_job, cancel=cancel)
@@ -322,7 +322,7 @@ def _checked(given: object, last: int) -> JobResult:
 
 
 def _seconds(after: object) -> float | None:
-    """A delay somebody else asked for, as far as it is one."""
+    """The delay a plugin or an endpoint asks for, within limits; None for what is no delay."""
     if not isinstance(after, int | float) or not math.isfinite(after):
         return None
     return min(max(float(after), 0.0), _LONGEST)

@@ -47,7 +47,7 @@ take up to twice what is estimated, and local servers are often started with hal
 
 
 class Narrator:
-    """Tells turns of any session of one home; threads may share it."""
+    """Runs the turns of any session of one home; threads may share it."""
 
     def __init__(
         self,
@@ -82,11 +82,10 @@ class Narrator:
         """Appends the player's message and has it answered; without a text the story goes on by itself.
 
         A player's message that still waits at the head is answered: the same text, or none, resumes its turn, and
-        another text is added to it. Without a `speaker` it is said under the session's name for the player.
-        `origin` is `typed` or `pasted` when the face knows. `approve` is asked before a
-        tool acts outside the story in a turn that holds text nobody here typed; without it such calls are refused.
-        Raises `ModelError`, `Cancelled`, `Busy` while another turn of the session is told, `InputError`; the player's
-        message stays then, and can be sent again.
+        another text is added to it. Without a `speaker` it has the session's name for the player. `origin` is `typed`
+        or `pasted` when the face knows. `approve` decides whether a tool may act outside the story in a turn that holds
+        text from elsewhere; without it such calls are refused. Raises `ModelError`, `Cancelled`, `InputError`, and
+        `Busy` while another turn of the session runs; the player's message stays then, and can be sent again.
         """
         if text is not None and not text.strip():
             raise ParameterError("text", "it is empty", cure="write something, or let the story continue by itself")
@@ -115,9 +114,9 @@ class Narrator:
             return self._narrate(retry(self._services.story, address), lease, on_text, cancel, approve)
 
     def by_hand(self, address: Address, text: str, *, speaker: str = "") -> TurnResult:
-        """The narration in a person's own words: it answers what waits at the head, else continues the story.
+        """Commits a narration in a person's own words: it answers what waits at the head, else continues the story.
 
-        No model is asked; what follows a turn follows this one too. Without a `speaker` the session's narrator says it.
+        Its jobs follow as after any turn. Without a `speaker` it has the session's name for the narrator.
         """
         name = speaker or narration_settings(self._services.story.sessions.get(address)).name
         draft = Draft("narrator", text, speaker=name, origin="typed")
@@ -146,7 +145,7 @@ class Narrator:
             except Busy as busy:
                 who = busy.data.get("holder") or "somebody else"
                 raise Busy(
-                    f"another turn of this session is being told by {who}",
+                    f"another turn is running in this session, by {who}",
                     where=address.session,
                     cure="wait until it has finished, then send again",
                     holder=who,

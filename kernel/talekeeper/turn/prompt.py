@@ -91,10 +91,10 @@ def wording(locale: str) -> Wording:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is sent, and what has to be known of it.
+    """What the model is sent, and what the turn has to know about it.
 
     `uses` are the records shown, as plugin, namespace and key; `shown` the ids of the messages; `taint` says where text
-    that nobody here has typed came from, empty when there is none.
+    came from that was not typed here.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -267,7 +267,7 @@ def _messages(
 ) -> list[ChatMessage]:
     """The prompt as chat messages: neighbours of one role are joined, and a line of the user's begins.
 
-    What comes after the history stands before the player's last words, or before the request to continue.
+    Segments after the history, and the note, come before the player's last words or the request to continue.
     """
     before, after = [system], list[str]()
     for one in filled:
@@ -304,5 +304,5 @@ def _chat(history: Sequence[Message]) -> list[tuple[str, list[str]]]:
 
 
 def _name(message: Message) -> str:
-    """A speaker's name before a text, without lines or tags: files name speakers. Empty where nothing of it shows."""
+    """A speaker's name as it may stand before a text, without lines and tags: files name speakers."""
     return cut_graphemes(prompt_line(message.speaker).translate(_NO_TAGS), _LONGEST_NAME).strip()

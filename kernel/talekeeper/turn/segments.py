@@ -1,4 +1,4 @@
-"""The prompt segments of plugins: their code asked, what it gives checked, framed, and recorded for `why`."""
+"""Prompt segments of plugins: calls their code, checks what it gives, frames it, and records how for `why`."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def segments(turn: TurnContext) -> list[Segment]:
 
 def fill(turn: TurnContext, segment: Segment, view: TurnView, pending: Pending, room: Room) -> FilledSegment:
     """Asks the plugin and frames as much of what it gives as has room."""
-    asked = _ask(turn, segment, view, pending)
-    filled = replace(asked, framed=framed(segment.path, asked.recalled.lines, room))
+    filled = _ask(turn, segment, view, pending)
+    filled = replace(filled, framed=framed(segment.path, filled.recalled.lines, room))
     turn.report(
         "memory.recall",
         segment=segment.path,

@@ -147,7 +147,7 @@ class ToolLoop:
         return (ChatMessage("system", said), *messages)
 
     def _structured(self, request: Request) -> Reply:
-        """A reply whose text is one object of the schema; asked for once more where it is not, then `BadReply`."""
+        """A reply whose text is one object of the schema; a second try where it is not, then `BadReply`."""
         cancel = self.turn.cancel
         found = ask_structured(self.model, request, request.schema or {}, name="turn", bounded=False, cancel=cancel)
         text = json.dumps(found.value, ensure_ascii=False)
@@ -194,7 +194,7 @@ class ToolLoop:
 
 
 def describe_actions(turn: TurnContext, offered: Mapping[str, Offer]) -> str:
-    """What the model is told, in the session's language: how to answer, and a line for each tool."""
+    """The instructions in the session's language: how to answer, and a line for each tool."""
     tools = [
         f"- {name}: {offer.tool.description} {json.dumps(offer.tool.parameters, ensure_ascii=False, default=dict)}"
         for name, offer in _actions(offered).items()

@@ -1,6 +1,6 @@
 """The tools of a turn: memory-search and those of the working plugins. What a prompt says permits none of them.
 
-The model is told of a fault as the call's result, and the turn goes on.
+A fault goes to the model as the call's result, and the turn goes on.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Toolbox:
         return ""
 
     def run(self, call: ToolCall) -> str:
-        """What the model is told of a call: its result or its fault, as one line of JSON."""
+        """Answers a call: with its result or its fault, as one line of JSON."""
         self.turn.check()
         offer = self.offered.get(call.name)
         plugin = offer.plugin.id if offer and offer.plugin else ""

@@ -72,7 +72,7 @@ class TurnContext:
         return Bound(self.services, plugin, self.session, life, at=self.at, turn=in_turn)
 
     def check(self) -> None:
-        """Raises `Cancelled` once somebody asked for the turn to end."""
+        """Raises `Cancelled` once the turn was cancelled."""
         if self.cancel is not None and self.cancel.is_set():
             raise Cancelled("the turn was cancelled", where=self.session.id)
 
@@ -83,9 +83,9 @@ class TurnContext:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A call that acts outside the story, wanted in a turn that holds text nobody here has written: may it be made?
+    """May this call be made? It acts outside the story, in a turn that holds text from elsewhere.
 
-    `arguments` have been checked against the tool's schema; `because` says in words where such text came from.
+    `arguments` have been checked against the tool's schema; `because` says where the text came from.
     """
 
     plugin: str
@@ -97,7 +97,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """One tool call of a turn. `fault` is what the model was told instead of a result, empty when there was one."""
+    """One tool call of a turn. `fault` is what the model got instead of a result."""
 
     tool: str
     plugin: str
@@ -106,7 +106,7 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """A committed turn: its messages, the narration last, and what came of it.
+    """A committed turn: its messages, the narration last, with calls, decisions and jobs.
 
     `usage` sums what the endpoint counted, None when it counted nothing. `decisions` are ids for `why`.
     """
@@ -125,7 +125,7 @@ class TurnResult:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """How one segment was filled, as the decision record keeps it; `text` is what the prompt shows of it.
+    """How one segment was filled, as the decision record keeps it; `text` is what the prompt shows.
 
     With an empty `plugin` it is the kernel's own decision: how much of the history was shown.
     """
@@ -151,7 +151,7 @@ class DryRun:
 def turn_decisions(
     story: Story, address: Address, turn: int, *, decision: str = "", every: bool = False
 ) -> list[Decision]:
-    """The decision records of a turn as told on the head's lineage, or with `every` on all branches.
+    """The decision records of a turn on the head's lineage, or with `every` on all branches.
 
     `decision` picks the one with this id. Raises `NotFound` for a turn without any.
     """
@@ -169,5 +169,5 @@ def turn_decisions(
 
 
 def _place(decision: Decision) -> tuple[str, int, str, str]:
-    """The takes in the order they were told, in each the kernel's own decision first."""
+    """Takes in the order of their narration, in each the kernel's own decision first."""
     return decision.created, decision.coordinate.branch, decision.plugin, decision.segment

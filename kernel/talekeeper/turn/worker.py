@@ -71,7 +71,7 @@ class Worker:
         finally:
             with self._lock:
                 self._threads.discard(threading.current_thread())
-                # After a fault nobody foresaw, the session must not look busy for ever.
+                # After an unforeseen fault too, the session must not look busy for ever.
                 if self._busy.get(address) is done:
                     del self._busy[address]
             done.set()
