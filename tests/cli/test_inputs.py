@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.exchange import opening
+from talekeeper.exchange import source
 
 Run = Callable[..., Any]
 
@@ -147,7 +147,7 @@ def test_lore_comes_through_a_pipe(told: Run, monkeypatch: pytest.MonkeyPatch, t
 
     monkeypatch.setattr(sys, "stdin", Pipe)
     os.mkfifo(tmp_path / "pipe.lore")
-    monkeypatch.setattr(opening, "_WRITER_MS", 20)
+    monkeypatch.setattr(source, "_WRITER_MS", 20)
 
     piped = told("import", "-", "--importer", "lorebook/lines")
     nobody = told("import", "pipe.lore", "--importer", "lorebook/lines")
@@ -172,7 +172,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 def test_a_record_from_a_file_that_cannot_be_read_is_one_sentence(
     told: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(opening, "_WRITER_MS", 20)
+    monkeypatch.setattr(source, "_WRITER_MS", 20)
     path = tmp_path / "value.json"
     UNREADABLE[kind](path)
 

@@ -14,7 +14,7 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases
 from talekeeper.exchange import Entry, Notes, Options, Report, Source, detect_format, import_file
-from talekeeper.exchange.detect import READERS
+from talekeeper.exchange.formats import READERS
 from talekeeper.ids import SortableIds
 from talekeeper.search import Index
 from talekeeper.story import Story

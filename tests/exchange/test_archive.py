@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, StoreUnusable
-from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect_format, dump, restore_archive, write_archive
-from talekeeper.exchange import restore as restoring
+from talekeeper.exchange import ARCHIVE, Options, Report, Source, detect_format, restore_archive, write_archive
+from talekeeper.exchange import export as export_module
 from talekeeper.exchange.archive import TABLES, Chain
+from talekeeper.exchange.archive import restore as restore_module
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Address, Draft, ModelUse, Scope, Story
 
@@ -256,7 +257,7 @@ def test_pages_of_any_size_give_the_same_archive(story: Story, monkeypatch: pyte
     whole = export(story)
 
     for size in random.Random(1).sample(range(1, 20), 5):
-        monkeypatch.setattr(dump, "_PAGE", size)
+        monkeypatch.setattr(export_module, "_PAGE", size)
         assert export(story) == whole
 
 
@@ -340,7 +341,7 @@ def test_only_one_restores_into_a_workspace_at_a_time(
 ) -> None:
     old, new = make_story("old"), make_story("new")
     fill(old)
-    monkeypatch.setattr(restoring, "_WAIT", 0.0)
+    monkeypatch.setattr(restore_module, "_WAIT", 0.0)
 
     with leases.hold("default", "restore"), pytest.raises(Busy, match="'restore' is held by process"):
         restore(new, export(old))

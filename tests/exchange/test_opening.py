@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange import opened, opening, read_text
+from talekeeper.exchange import opened, read_text, source
 
 Make = Callable[[Path], object]
 
@@ -52,7 +52,7 @@ KINDS: dict[str, tuple[Make, str]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr(opening, "_WRITER_MS", 20)
+    monkeypatch.setattr(source, "_WRITER_MS", 20)
     path = tmp_path / "x"
     make, says = KINDS[kind]
     make(path)
@@ -71,7 +71,7 @@ def test_what_can_be_no_name_is_one_sentence(name: str) -> None:
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd here")
 @pytest.mark.parametrize("size", [0, 5, 1_000_000])
 def test_a_pipe_that_a_shell_made_is_read_whole(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(opening, "_SPOOL", 1000)
+    monkeypatch.setattr(source, "_SPOOL", 1000)
     out, into = os.pipe()
     writer = threading.Thread(target=_say, args=(into, b"x" * size))
     writer.start()
@@ -101,7 +101,7 @@ def test_a_named_pipe_is_read_once_somebody_writes(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_takes_its_time_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "_WRITER_MS", 1)
+    monkeypatch.setattr(source, "_WRITER_MS", 1)
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from talekeeper.exchange.transcript import speaker_line
+from talekeeper.exchange.formats.transcript import speaker_line
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.exchange import Entry, Notes, Source
-from talekeeper.exchange.jsonl import read_jsonl
-from talekeeper.exchange.turns import Turns
+from talekeeper.exchange.formats.jsonl import read_jsonl
+from talekeeper.exchange.importer import Turns
 
 PLAYER, NARRATOR = "user", "Mira"
 

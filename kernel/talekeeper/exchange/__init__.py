@@ -1,8 +1,8 @@
 """Conversations in and out of files.
 
-Reading: a name → `opening` → bytes → `lines` → a reader of one format → `Entry` → `importer` → story.
-Writing: story → `dump` (an archive: all of it, to be restored) or `render` (one lineage, for SillyTavern or people).
-Restoring: an archive → `unpack` (each row by itself) → `fitting` (each session as a tree) → `restore` → the store.
+Reading: a name → `source` (bytes, lines) → a reader in `formats` → `Entry` → `importer` (batches) → `loader` → story.
+Writing: story → `export` (an archive: all of it, to be restored; or one lineage, for SillyTavern or people).
+Restoring: an archive → `archive.reader` (rows by themselves and as trees) → `archive.restore` → the store.
 """
 
 from typing import TYPE_CHECKING
@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.exchange.detect import ARCHIVE, FORMATS, GUESSED, detect_format
-    from talekeeper.exchange.dump import write_archive
-    from talekeeper.exchange.entry import Entry, Notes
+    from talekeeper.exchange.archive.restore import restore_archive, sweep_leftovers
+    from talekeeper.exchange.export import render_markdown, render_sillytavern, siblings_of, write_archive
+    from talekeeper.exchange.formats import ARCHIVE, FORMATS, GUESSED, detect_format
+    from talekeeper.exchange.formats.jsonl import read_jsonl
     from talekeeper.exchange.importer import Progress, import_file
-    from talekeeper.exchange.jsonl import read_jsonl
-    from talekeeper.exchange.lines import Source
-    from talekeeper.exchange.opening import STDIN, opened, read_text
-    from talekeeper.exchange.render import render_markdown, render_sillytavern, siblings_of
-    from talekeeper.exchange.report import Options, Report, SessionCount
-    from talekeeper.exchange.restore import restore_archive, sweep_leftovers
+    from talekeeper.exchange.loader import Options, Report, SessionCount
+    from talekeeper.exchange.source import STDIN, Entry, Notes, Source, opened, read_text
 else:
     __getattr__ = lazy_face(__name__)
 

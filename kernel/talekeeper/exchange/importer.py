@@ -6,16 +6,16 @@ that was killed is simply run again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import PurePath
+from typing import BinaryIO
 
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange.accept import Acceptance, ReadDraft
-from talekeeper.exchange.detect import READERS
-from talekeeper.exchange.entry import Entry, Notes
-from talekeeper.exchange.lines import Source
-from talekeeper.exchange.report import Options, Report
-from talekeeper.exchange.turns import Turns
+from talekeeper.exchange.formats import READERS
+from talekeeper.exchange.loader import Acceptance, Options, ReadDraft, Report
+from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Story
 
 # A batch is one transaction: large enough that its fsync weighs little, small enough to lose nothing worth mentioning.
@@ -87,3 +87,50 @@ class _Batches:
         self._messages = self._characters = 0
         for session, batch in waiting.items():
             self._acceptance.take(session, batch)
+
+
+class Turns:
+    """Turn numbers for conversations without a player: the place in the session, on every reading the same.
+
+    Story numbers a message without a turn by its role: a player opens one. Where no player speaks in a whole session,
+    every message is a turn of its own, from 1. That has to be known at a session's first message, so the file is read
+    ahead from there: to the next player in most files, to its end where a session has none.
+
+    `ahead` gives the entries of the file anew. It reads from `stream`, as whoever asks for turns does; each finds the
+    stream where it left it.
+    """
+
+    def __init__(self, stream: BinaryIO, ahead: Iterator[Entry]) -> None:
+        self._stream = stream
+        self._ahead = ahead
+        self._reached = 0
+        self._with_players: set[str | None] = set()
+        self._places: Counter[str | None] = Counter()
+
+    @property
+    def anybody_plays(self) -> bool:
+        """Whether a player was met: at the end of the file, whether there is one in it."""
+        return bool(self._with_players)
+
+    def of(self, entry: Entry) -> int | None:
+        """The turn where the file gives none and nobody is the player; None where story is to number."""
+        session = entry.session
+        if session not in self._with_players and session not in self._places:
+            self._look_for_a_player(session)
+        if session in self._with_players:
+            return None
+        self._places[session] += 1
+        return self._places[session] if entry.draft.turn is None else None
+
+    def _look_for_a_player(self, session: str | None) -> None:
+        """A line that cannot be read ends the looking; the import itself will stop there and say so."""
+        here = self._stream.tell()
+        self._stream.seek(self._reached)
+        with suppress(ImportFileError):
+            for entry in self._ahead:
+                if entry.draft.role == "player":
+                    self._with_players.add(entry.session)
+                    if entry.session == session:
+                        break
+        self._reached = self._stream.tell()
+        self._stream.seek(here)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import ImportFileError
 from talekeeper.exchange import Source
-from talekeeper.exchange import lines as lines_module
+from talekeeper.exchange import source as source_module
 
 
 def test_lines_carry_their_number_and_where_reading_goes_on() -> None:
@@ -59,7 +59,7 @@ def test_a_bad_line_is_one_sentence_with_file_and_line(raw: bytes, sentence: str
 
 
 def test_a_line_longer_than_the_limit_is_refused_without_reading_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_module, "LONGEST_LINE", 100)
+    monkeypatch.setattr(source_module, "LONGEST_LINE", 100)
     stream = io.BytesIO(b"short\n" + b"x" * 100_000)
 
     with pytest.raises(ImportFileError, match="f:2: the line is longer"):

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from talekeeper.exchange.entry import Entry, Notes, role_of
-from talekeeper.exchange.lines import Line, Source
+from talekeeper.exchange.source import Entry, Line, Notes, Source, role_of
 from talekeeper.story import Draft, Role
 
 _KEYS = frozenset({"id", "session", "speaker", "text", "time", "turn", "role", "caption"})

@@ -17,11 +17,9 @@ from typing import Any
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, Conflict, ImportFileError, TalekeeperError
 from talekeeper.exchange.archive import ARCHIVE_KEY, SESSION
-from talekeeper.exchange.fitting import SessionFit, check_record
-from talekeeper.exchange.lines import Source
-from talekeeper.exchange.report import Options, Report
-from talekeeper.exchange.rows import count_records, insert, show
-from talekeeper.exchange.unpack import CURE, Row, unpack
+from talekeeper.exchange.archive.reader import CURE, Row, SessionFit, check_record, unpack
+from talekeeper.exchange.loader import Options, Report
+from talekeeper.exchange.source import Source
 from talekeeper.story import Address, Scope, Story, check_name
 
 _BATCH = 500
@@ -197,3 +195,36 @@ class _Restore:
             self._story.write(fn, name="import an archive")
         except Conflict as fault:
             self._source.fail(self._at, f"the row does not fit those before it: {fault.what}", CURE)
+
+
+def insert(tx: Tx, workspace: str, row: Row, *, anew: bool) -> bool:
+    """Writes one row; a session's own row hides it. Unless all is `anew`, one that is there stays as it is: False."""
+    columns = ("workspace", *row.table.columns)
+    values = [workspace, *(row.values[column] for column in row.table.columns)]
+    if row.table is SESSION:
+        columns, values = (*columns, "deleting"), [*values, 1]
+    marks = ", ".join("?" * len(columns))
+    otherwise = "" if anew else " ON CONFLICT DO NOTHING"
+    written = tx.run(
+        f"INSERT INTO {row.table.name}({', '.join(columns)}) VALUES ({marks}){otherwise}",  # noqa: S608 - names of our own
+        values,
+    )
+    return written > 0
+
+
+def count_records(scope: Scope, tx: Tx) -> None:
+    """Counts the records of a scope as the store keeps count of them."""
+    place = (scope.workspace, scope.preset, scope.session)
+    tx.run("DELETE FROM tally WHERE workspace = ? AND preset = ? AND session = ?", place)
+    tx.run(
+        "INSERT INTO tally(workspace, preset, session, plugin, namespace, keys, versions) "
+        "SELECT workspace, preset, session, plugin, namespace, count(DISTINCT key), max(count(*), max(seq)) "
+        "FROM record WHERE workspace = ? AND preset = ? AND session = ? "
+        "GROUP BY workspace, preset, session, plugin, namespace",
+        place,
+    )
+
+
+def show(address: Address, tx: Tx) -> None:
+    """Lets everybody see a session that is complete."""
+    tx.run("UPDATE session SET deleting = 0 WHERE workspace = ? AND id = ?", (address.workspace, address.session))

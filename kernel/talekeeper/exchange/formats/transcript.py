@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from talekeeper.exchange.entry import Entry, Notes, role_of
-from talekeeper.exchange.lines import LONGEST_LINE, Line, Source
+from talekeeper.exchange.source import LONGEST_LINE, Entry, Line, Notes, Source, role_of
 from talekeeper.story import Draft
 
 _LINE = re.compile(

@@ -1,4 +1,7 @@
-"""Which format a file has, by its first lines; and the table of readers."""
+"""Readers of conversations, one module a format, and which format a file has by its first lines.
+
+A new format is a module here with a reader, a line in `READERS`, and its mark in `_json_format` or `detect_format`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,11 @@ from itertools import islice
 
 from talekeeper.errors import ImportFileError
 from talekeeper.exchange.archive import ARCHIVE_KEY
-from talekeeper.exchange.entry import Entry, Notes
-from talekeeper.exchange.jsonl import read_jsonl
-from talekeeper.exchange.kobold import is_kobold, read_kobold
-from talekeeper.exchange.lines import Line, Source
-from talekeeper.exchange.sillytavern import HEADER_KEYS, read_sillytavern
-from talekeeper.exchange.transcript import read_transcript, speaker_line
+from talekeeper.exchange.formats.jsonl import read_jsonl
+from talekeeper.exchange.formats.kobold import is_kobold, read_kobold
+from talekeeper.exchange.formats.sillytavern import HEADER_KEYS, read_sillytavern
+from talekeeper.exchange.formats.transcript import read_transcript, speaker_line
+from talekeeper.exchange.source import Entry, Line, Notes, Source
 
 Reader = Callable[[Source, Notes, str | None], Iterator[Entry]]
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from talekeeper.exchange.entry import Entry, Notes, role_of
-from talekeeper.exchange.lines import Source
+from talekeeper.exchange.source import Entry, Notes, Source, role_of
 from talekeeper.story import Draft, Role
 from talekeeper.text import is_array, is_table
 

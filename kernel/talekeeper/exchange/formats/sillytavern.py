@@ -7,13 +7,12 @@ stored; they are filled in for `{{user}}` and `{{char}}`. A message gives `mes`,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from talekeeper.exchange.entry import Entry, Notes, role_of
-from talekeeper.exchange.lines import Line, Source
-from talekeeper.exchange.macros import Names
+from talekeeper.exchange.source import Entry, Line, Notes, Source, role_of
 from talekeeper.story import Draft, Role
 
 HEADER_KEYS = frozenset({"user_name", "character_name", "chat_metadata"})
@@ -104,3 +103,26 @@ class _Message:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)
         return self._text("send_date") or None if isinstance(value, str) else None
+
+
+_CHARACTER = re.compile(r"\{\{\s*char\s*\}\}", re.IGNORECASE)
+_PLAYER = re.compile(r"\{\{\s*user\s*\}\}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Whom `{{user}}` and `{{char}}` stand for, which front ends fill in only when they show them.
+
+    A macro without a name stays as it is written.
+    """
+
+    player: str = ""
+    character: str = ""
+
+    def fill(self, text: str) -> str:
+        """The text with the names that are known."""
+        if "{{" not in text:
+            return text
+        if self.character:
+            text = _CHARACTER.sub(lambda _: self.character, text)
+        return _PLAYER.sub(lambda _: self.player, text) if self.player else text

@@ -1,0 +1,256 @@
+"""What an import reads and what its readers make: a file, pipe or standard input → numbered lines → entries.
+
+Every stream can be read twice: what comes through a pipe waits in memory, and past a size on disk. Memory holds one
+line at most, and every fault names its line.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeGuard, cast
+
+from talekeeper.errors import ImportFileError, ParameterError
+from talekeeper.text import NotJson, check_text, is_array, is_table, read_foreign_json
+
+if TYPE_CHECKING:
+    from talekeeper.story import Draft, Role
+
+# A chat's metadata line of a megabyte is ordinary; a line of 64 MiB is not a line of a conversation.
+LONGEST_LINE = 64 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without its ending. `number` counts from 1; `end` is the offset in bytes of what follows it."""
+
+    number: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An open file and the name to call it by in errors."""
+
+    stream: BinaryIO
+    name: str
+
+    def fail(self, line: int | None, what: str, cure: str = "") -> NoReturn:
+        """Raises `ImportFileError` at this file and line."""
+        raise ImportFileError(self.name, line, what, cure=cure)
+
+    def lines(self) -> Iterator[Line]:
+        """From the start of the stream on; blank lines included. A byte-order mark at the start is dropped."""
+        number = end = 0
+        while raw := self.stream.readline(LONGEST_LINE + 1):
+            number += 1
+            end += len(raw)
+            if len(raw) > LONGEST_LINE:
+                self.fail(number, "the line is longer than 64 MiB", "is this a conversation?")
+            yield Line(number, end, self._text(raw, number))
+
+    def _text(self, raw: bytes, number: int) -> str:
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        try:
+            return raw.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as fault:
+            self.fail(number, f"not UTF-8 at byte {fault.start + 1} of the line", "save the file as UTF-8")
+
+    def check(self, value: str, field: str, line: int) -> str:
+        """`value`, or `ImportFileError` when no database could hold it (NUL, lone surrogate)."""
+        try:
+            return check_text(value, field)
+        except ParameterError as fault:
+            self.fail(line, str(fault))
+
+    def texts(self, row: dict[str, Any], field: str, line: int) -> list[str]:
+        """A field that is a list of texts; absent and null are the empty list."""
+        values = row.get(field)
+        if values is None:
+            return []
+        if not is_text_list(values):
+            self.fail(line, f"`{field}` must be a list of texts")
+        return [self.check(text, field, line) for text in values]
+
+    def json_object(self, line: Line) -> dict[str, Any]:
+        """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
+        try:
+            value = read_foreign_json(line.text)
+        except NotJson as fault:
+            self.fail(line.number, *_json_fault(fault, line.text))
+        if not is_table(value):
+            self.fail(line.number, "the line is JSON but not an object", "each line is one {…}")
+        return value
+
+    def document(self) -> dict[str, Any]:
+        """The one JSON object that the whole file is, its numbers not bounded; the stream stands at its end then."""
+        self.stream.seek(0)
+        raw = self.stream.read(LONGEST_LINE + 1)
+        if len(raw) > LONGEST_LINE:
+            self.fail(None, "the document is longer than 64 MiB", "is this a conversation?")
+        try:
+            value = read_foreign_json(raw.decode("utf-8-sig"), long_integers=True)
+        except UnicodeDecodeError as fault:
+            line = raw.count(b"\n", 0, fault.start) + 1
+            self.fail(line, f"not UTF-8 at byte {fault.start + 1:,} of the file", "save the file as UTF-8")
+        except NotJson as fault:
+            self.fail(None, f"the document {fault.with_place}", "is the file complete?")
+        if not is_table(value):
+            self.fail(None, "the document is JSON but not an object")
+        return value
+
+
+def is_text_list(value: object) -> TypeGuard[list[str]]:
+    """Whether a value that came out of JSON is a list of nothing but texts."""
+    return is_array(value) and all(isinstance(each, str) for each in value)
+
+
+def _json_fault(fault: NotJson, text: str) -> tuple[str, str]:
+    """What is wrong, and the cure: a line that was cut off is told from one that is wrong in its middle."""
+    if text.strip() in {"{", "["}:
+        return "one JSON document over many lines, not JSON Lines", "is it lore? plugins bring importers for that"
+    syntax = fault.syntax
+    if syntax is None:
+        return f"the line {fault}", ""
+    if syntax.pos >= len(text.rstrip()) or syntax.msg.startswith("Unterminated string"):
+        return "the JSON line is cut off", "is the file complete?"
+    return f"the line {fault}, at column {syntax.colno}", "each line is one {…}"
+
+
+STDIN = "-"
+_SPOOL = 8 * 1024 * 1024  # bytes of a pipe's content that wait in memory
+_WRITER_MS = 2_000  # whoever was started together with us to write needs far less to open its end
+_WHAT_ELSE = {
+    stat.S_IFDIR: ("it is a folder", "name the files in it"),
+    stat.S_IFSOCK: ("it is a socket", "name a file, or - for what is piped in"),
+}
+_DEVICE = ("it is a device", "name a file, or - for what is piped in")
+
+
+@contextmanager
+def opened(name: str) -> Generator[BinaryIO, None, None]:
+    """A seekable stream at its start; `-` is standard input. Raises `ImportFileError` with what stands in the way."""
+    if name == STDIN:
+        with _spooled(sys.stdin.buffer, name) as stream:
+            yield stream
+        return
+    with _opened_file(name) as stream:
+        yield stream
+
+
+def read_text(name: str) -> str:
+    """All of a small document as text; raises `ImportFileError`, also for what is not UTF-8."""
+    with opened(name) as stream:
+        raw = stream.read()
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = raw.count(b"\n", 0, fault.start) + 1
+        what = f"not UTF-8 at byte {fault.start + 1:,} of the file"
+        raise ImportFileError(name, line, what, cure="save the file as UTF-8") from fault
+
+
+@contextmanager
+def _opened_file(name: str) -> Generator[BinaryIO, None, None]:
+    try:
+        _check_kind(name, Path(name).stat().st_mode)
+        # Without O_NONBLOCK, opening a pipe waits for somebody to write into it, perhaps for ever.
+        handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+        cure = "look at how it is written, at where you are, and at its permissions"
+        raise ImportFileError(name, None, reason.lower(), cure=cure) from fault
+    with os.fdopen(handle, "rb") as stream:
+        # What was looked at may have been put away meanwhile for something else.
+        _check_kind(name, os.fstat(handle).st_mode)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            yield stream
+            return
+        _await_writer(handle, name)
+        os.set_blocking(handle, True)
+        with _spooled(stream, name) as spool:
+            yield spool
+
+
+def _check_kind(name: str, mode: int) -> None:
+    if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
+        what, cure = _WHAT_ELSE.get(stat.S_IFMT(mode), _DEVICE)
+        raise ImportFileError(name, None, what, cure=cure)
+
+
+def _await_writer(handle: int, name: str) -> None:
+    """Returns once there is something to read, its end, or a writer that takes its time."""
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    if waiting.poll(_WRITER_MS):
+        return
+    try:
+        # Nothing can be lost: there is nothing in the pipe.
+        nobody = os.read(handle, 1) == b""
+    except BlockingIOError:
+        nobody = False
+    if nobody:
+        what = "it is a pipe into which nobody writes"
+        raise ImportFileError(name, None, what, cure="start what writes into it first")
+
+
+@contextmanager
+def _spooled(stream: BinaryIO, name: str) -> Generator[BinaryIO, None, None]:
+    with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+        try:
+            shutil.copyfileobj(stream, spool)
+        except OSError as fault:
+            what = f"what comes through the pipe cannot be kept ({(fault.strerror or str(fault)).lower()})"
+            raise ImportFileError(name, None, what, cure="save it to a file and import that") from fault
+        spool.seek(0)
+        yield cast("BinaryIO", spool)
+
+
+PLAYER_NAMES = frozenset({"user", "player"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message and where it stood: its line, and the offset in bytes where reading goes on.
+
+    `session` is None where the format has one session a file.
+    """
+
+    line: int
+    end: int
+    draft: Draft
+    session: str | None = None
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was not taken over as it stood: reason → how often and the first line; filled while a reader runs."""
+
+    taken: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+
+    def take(self, reason: str, line: int) -> None:
+        """Counts one message, line or key."""
+        count, first = self.taken.get(reason, (0, line))
+        self.taken[reason] = (count + 1, first)
+
+
+def role_of(speaker: str, player: str | None, mark: Role | None = None) -> Role:
+    """A speaker's role: `--player NAME` decides, then the format's own mark, then the names user and player."""
+    if mark in ("system", "tool"):
+        return mark
+    if player is not None:
+        return "player" if speaker.casefold() == player.casefold() else "narrator"
+    if mark is not None:
+        return mark
+    return "player" if speaker.casefold() in PLAYER_NAMES else "narrator"
