@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from importlib import import_module
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from talekeeper.json_schema import InvalidSchema, schema_fault
 
 CASES: list[tuple[dict[str, Any], Any, str, str]] = [
@@ -63,6 +63,7 @@ def test_every_rule_has_its_sentence(schema: dict[str, Any], value: Any, place: 
     assert found[1].startswith(says)
 
 
+BEST_MATCH: Any = import_module("jsonschema").exceptions.best_match  # its types are half unknown
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 3) | st.just(0.5) | st.sampled_from(["", "a", "long"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, max_size=3),
@@ -112,7 +113,7 @@ def test_whatever_does_not_fit_is_told_and_nothing_else(schema: Any, value: Any)
 def test_of_several_errors_the_best_match_is_told(schema: Any, value: Any) -> None:
     whole = {"allOf": [schema]}
     oracle: Any = Draft202012Validator(whole)
-    best = best_match(oracle.iter_errors(value))
+    best = BEST_MATCH(oracle.iter_errors(value))
 
     found = schema_fault(whole, value)
 

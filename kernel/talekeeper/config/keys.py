@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from talekeeper.config.positions import KeyPath
+from talekeeper.text import is_array
 
 ALIKE = 0.6
 """SequenceMatcher's share of letters in common, from which a name is worth suggesting: `titel`/`title` has 0.8."""
@@ -32,52 +33,53 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f'did you mean "{found}"?' if found else ""
 
 
-class Key(NamedTuple):
+class Key:
     """A key that a table may have. `expected` goes on after "must be": `text`, `a whole number from 1`."""
 
-    expected: str
-    fits: Callable[[Any], bool]
+    def __init__(self, expected: str, fits: Callable[[Any], bool]) -> None:
+        self.expected = expected
+        self.fits = fits
 
-    @classmethod
-    def text(cls, expected: str = "text", *, empty: bool = True, most: int | None = None) -> Key:
+    @staticmethod
+    def text(expected: str = "text", *, empty: bool = True, most: int | None = None) -> Key:
         """Text, of at most so many characters."""
-        return cls(
+        return Key(
             expected, lambda it: isinstance(it, str) and (empty or bool(it)) and (most is None or len(it) <= most)
         )
 
-    @classmethod
-    def whole(cls, least: int, most: int | None = None, expected: str = "") -> Key:
+    @staticmethod
+    def whole(least: int, most: int | None = None, expected: str = "") -> Key:
         """A whole number in a range that includes its ends; truth values are none."""
         said = f"a whole number from {least:,}" + ("" if most is None else f" to {most:,}")
-        return cls(expected or said, lambda it: _is_number(it, int) and it >= least and (most is None or it <= most))
+        return Key(expected or said, lambda it: _is_number(it, int) and it >= least and (most is None or it <= most))
 
-    @classmethod
-    def number(cls, least: float, most: float, *, above: bool = False) -> Key:
+    @staticmethod
+    def number(least: float, most: float, *, above: bool = False) -> Key:
         """A number in a range; `above`: without its lower end."""
         said = f"a number {'above' if above else 'from'} {least:,g} to {most:,g}"
-        return cls(
+        return Key(
             said, lambda it: _is_number(it, (int, float)) and (least < it if above else least <= it) and it <= most
         )
 
-    @classmethod
-    def flag(cls) -> Key:
+    @staticmethod
+    def flag() -> Key:
         """True or false."""
-        return cls("true or false", lambda it: isinstance(it, bool))
+        return Key("true or false", lambda it: isinstance(it, bool))
 
-    @classmethod
-    def choice(cls, *words: str) -> Key:
+    @staticmethod
+    def choice(*words: str) -> Key:
         """One of a few words."""
-        return cls(f"one of {', '.join(words)}", lambda it: isinstance(it, str) and it in words)
+        return Key(f"one of {', '.join(words)}", lambda it: isinstance(it, str) and it in words)
 
-    @classmethod
-    def texts(cls, expected: str = "a list of texts") -> Key:
+    @staticmethod
+    def texts(expected: str = "a list of texts") -> Key:
         """A list of texts, none of them empty."""
-        return cls(expected, lambda it: isinstance(it, list) and all(isinstance(one, str) and one for one in it))
+        return Key(expected, lambda it: is_array(it) and all(isinstance(one, str) and one for one in it))
 
-    @classmethod
-    def table(cls) -> Key:
+    @staticmethod
+    def table() -> Key:
         """A table, with whatever is in it."""
-        return cls("a table", lambda it: isinstance(it, dict))
+        return Key("a table", lambda it: isinstance(it, dict))
 
 
 class KeyFault(NamedTuple):

@@ -262,14 +262,13 @@ def _called(path: KeyPath) -> str:
 
 def known_keys(schema: _Schema, path: KeyPath) -> dict[str, str]:
     """Key → meaning for the table at a path, by the published schema; empty where names are free."""
-    here = schema
+    here: Any = schema
     for step in path:
-        here = _resolved(schema, here)
-        named = here.get("properties", {}).get(step)
-        if isinstance(step, int):
-            here = here.get("items", {})
-        else:
-            here = named or next(iter(here.get("patternProperties", {}).values()), {})
+        table = _resolved(schema, here)
+        named: Any = [*table.get("patternProperties", {}).values(), None][0]
+        here = table.get("items") if isinstance(step, int) else table.get("properties", {}).get(step, named)
+        if here is None:
+            return {}
     return {name: it.get("description", "") for name, it in _resolved(schema, here).get("properties", {}).items()}
 
 
