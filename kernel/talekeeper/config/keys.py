@@ -1,4 +1,4 @@
-"""The keys a table may have: what each of them takes, and which one somebody probably meant."""
+"""The keys a table may have: what each of them takes, and which one was probably meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where every key and value of a TOML text stands.
+"""The line and column of every key and value of a TOML text.
 
 Reads text that tomli has accepted, so it need not refuse anything: it only has to find the same keys. `Places` has,
 for each key path of the parsed document, the span of the key and the span of the value.
@@ -40,7 +40,7 @@ class Span(NamedTuple):
 class Places:
     """Spans by key path of a text that `tomli.loads` accepts. Line ends must be line feeds.
 
-    The text is read when the first is asked for: in a sound manifest nothing has to be pointed at.
+    The text is scanned at the first question: a sound file never needs a place.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -48,12 +48,12 @@ class Places:
 
     @property
     def keys(self) -> dict[KeyPath, Span]:
-        """Where each key stands. A table that has a header, or is only implied by one, stands nowhere else."""
+        """The place of each key. A table with a header, or implied by one, has its place there alone."""
         return self._found.keys
 
     @property
     def values(self) -> dict[KeyPath, Span]:
-        """Where each value stands."""
+        """The place of each value."""
         return self._found.values
 
     @cached_property

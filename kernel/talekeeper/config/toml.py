@@ -80,7 +80,7 @@ def read_toml(path: Path, what: str, *, any_value: bool = False) -> Document:
 
     With `any_value` the caller checks values: those that JSON does not have are let through.
     Raises InputError, in which the file is called `what`; FileNotFoundError where there is none. The text of the file
-    is in no message: somebody may have put a secret there.
+    is in no message: it may hold a secret.
     """
     if path.exists() and not path.is_file():  # opening a pipe may wait for ever
         raise InputError("this is no file", where=str(path), cure="move it away")

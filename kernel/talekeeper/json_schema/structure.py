@@ -14,7 +14,7 @@ _ONE = frozenset(
 _MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
 _SAME_PLACE = frozenset({"allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
-"""The keywords whose subschemas are asked about the very value the schema itself is asked about."""
+"""The keywords whose subschemas judge the same value as the schema itself."""
 
 Schema = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ def references(schema: Schema) -> Iterator[str]:
 def resolve(schema: Schema, reference: str) -> Schema | None:
     """The subschema that a reference within the same document leads to: a JSON pointer or an anchor, after `#`.
 
-    None where nothing is, and where something is that nobody checks as a schema, such as an example.
+    None where nothing is, and where something is that is never used as a schema, such as an example.
     """
     fragment = reference.removeprefix("#")
     if fragment and not fragment.startswith("/"):
@@ -77,7 +77,7 @@ def _leads_to_schemas(steps: list[str]) -> bool:
 
 
 def endless(schema: Schema) -> bool:
-    """Whether some value would be asked about by the same subschema again and again, without getting any smaller."""
+    """Whether some value would meet the same subschema again and again, without getting any smaller."""
     done: set[int] = set()
     return any(_returns(schema, part, done) for part in subschemas(schema))
 
@@ -85,7 +85,7 @@ def endless(schema: Schema) -> bool:
 def _returns(schema: Schema, start: Schema, done: set[int]) -> bool:
     """Depth-first search for a cycle; `open` holds what is being looked at, `done` what leads to none."""
     open_: list[int] = []
-    stack: list[tuple[Schema, Iterator[Schema]]] = [(start, _asked_alike(schema, start))]
+    stack: list[tuple[Schema, Iterator[Schema]]] = [(start, _on_same_value(schema, start))]
     while stack:
         part, inner = stack[-1]
         if id(part) not in open_:
@@ -98,11 +98,11 @@ def _returns(schema: Schema, start: Schema, done: set[int]) -> bool:
         elif id(following) in open_:
             return True
         elif id(following) not in done:
-            stack.append((following, _asked_alike(schema, following)))
+            stack.append((following, _on_same_value(schema, following)))
     return False
 
 
-def _asked_alike(schema: Schema, part: Schema) -> Iterator[Schema]:
+def _on_same_value(schema: Schema, part: Schema) -> Iterator[Schema]:
     for keyword in ("$ref", "$dynamicRef"):
         target = resolve(schema, part[keyword]) if isinstance(part.get(keyword), str) else None
         if target is not None:
@@ -144,9 +144,9 @@ def required(schema: Mapping[str, Any]) -> set[str]:
 def types(schema: Mapping[str, Any], declared: Any) -> set[str]:
     """The JSON types a property may have, as far as the schema says; empty when it says nothing."""
     for part in _parts(schema, declared):
-        said = _said(schema, part)
-        if said:
-            return said
+        own = _own_types(schema, part)
+        if own:
+            return own
     return set()
 
 
@@ -158,7 +158,7 @@ def item_types(schema: Mapping[str, Any], declared: Any) -> set[str]:
     return set()
 
 
-def _said(schema: Mapping[str, Any], part: Mapping[str, Any]) -> set[str]:
+def _own_types(schema: Mapping[str, Any], part: Mapping[str, Any]) -> set[str]:
     kind = part.get("type")
     if isinstance(kind, str):
         return {kind}

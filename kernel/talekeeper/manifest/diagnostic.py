@@ -60,7 +60,7 @@ class Diagnostic:
 
 
 def located(findings: Iterable[Finding], file: str, places: Places) -> list[Diagnostic]:
-    """Diagnostics sorted by position; what is said twice of one place is said once."""
+    """Diagnostics sorted by position, without repeats."""
     diagnostics = {_locate(finding, file, places) for finding in findings}
     return sorted(diagnostics, key=lambda it: (it.file, it.line, it.column, it.code, it.message))
 

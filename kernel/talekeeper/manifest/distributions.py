@@ -32,7 +32,7 @@ def in_wheel(shown: str, path: Path, level: int) -> Iterator[Examined]:
     """The manifests in a wheel. Raises OSError when the file cannot be opened."""
     try:
         with closing(Wheel(path)) as opened:
-            # All of it before any of it: a wheel that is refused half-way has no manifests.
+            # The whole wheel first: one that is refused half-way has no manifests.
             yield from list(_announced(opened, shown, partial(_in_wheel, opened), level))
     except WheelRefused as refusal:
         yield about(codes.BAD_WHEEL, shown, f"the wheel is refused: {refusal}")
@@ -93,7 +93,7 @@ def _importable(package: str) -> Opened | None:
     return (Folder(root), root) if root else None
 
 
-# What zipfile and zlib raise for bytes that somebody or something changed.
+# What zipfile and zlib raise for damaged bytes.
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error)
 _PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 20_000

@@ -27,7 +27,7 @@ from talekeeper.manifest.shape import filled, fits_schema
 from talekeeper.text import is_array
 
 if TYPE_CHECKING:
-    from talekeeper.manifest.model.messages import Complaints
+    from talekeeper.manifest.model.messages import ShapeFindings
 
 SIZE_LIMIT = MANIFEST_KIB * 1024
 
@@ -84,7 +84,7 @@ def read_manifest(path: Path, *, expected_id: str | None = None, package: Packag
 
 
 def check_manifest(path: Path, *, expected_id: str | None = None) -> list[Diagnostic]:
-    """Everything to be said about a `plugin.toml`, sorted by position. Never raises for what the file holds."""
+    """All diagnostics of a `plugin.toml`, sorted by position. Never raises for what the file holds."""
     return check_file(path, expected=Expected.named(expected_id)).diagnostics
 
 
@@ -144,33 +144,33 @@ def _findings(
 ) -> tuple[list[Finding], Mapping[str, Any]]:
     """The findings, and the data with misspelt keys read as what was meant and keys of a newer level left out.
 
-    Reading a misspelt key as what was meant tells the faults within it in the same run.
+    Reading a misspelt key as what was meant finds the faults within it in the same run.
     """
     findings: list[Finding] = []
     moves: dict[KeyPath, KeyPath] = {}
     while not fits_schema(data, points):
-        from talekeeper.manifest.model.messages import complaints  # noqa: PLC0415 - with the model comes pydantic
+        from talekeeper.manifest.model.messages import shape_findings  # noqa: PLC0415 - the model brings pydantic
 
-        said = complaints(points, data, newer=newer)
-        findings += (_moved(it, moves) for it in said.findings)
-        if not (said.respelled or said.ignored):
+        shape = shape_findings(points, data, newer=newer)
+        findings += (_moved(it, moves) for it in shape.findings)
+        if not (shape.misspelt or shape.ignored):
             break
-        data = _amended(data, said)
-        moves.update({meant: _moved_path(written, moves) for written, meant in said.respelled.items()})
-    # A value that is no such value at all is told once; what else it would break hardly matters.
-    told = {it.path for it in findings if it.on == "value"}
+        data = _amended(data, shape)
+        moves.update({meant: _moved_path(written, moves) for written, meant in shape.misspelt.items()})
+    # A value of a wrong type is reported once; which rules it would break as well hardly matters.
+    reported = {it.path for it in findings if it.on == "value"}
     rules = (_moved(it, moves) for it in _rules(data, files, points))
-    findings += [it for it in rules if it.path not in told]
+    findings += [it for it in rules if it.path not in reported]
     return findings, data
 
 
-def _amended(data: Mapping[str, Any], said: Complaints) -> dict[str, Any]:
-    from copy import deepcopy  # noqa: PLC0415 - as for complaints
+def _amended(data: Mapping[str, Any], shape: ShapeFindings) -> dict[str, Any]:
+    from copy import deepcopy  # noqa: PLC0415 - as for shape_findings
 
     copy: dict[str, Any] = deepcopy(dict(data))
-    for path in said.ignored:
+    for path in shape.ignored:
         _table(copy, path).pop(path[-1])
-    for written, meant in said.respelled.items():
+    for written, meant in shape.misspelt.items():
         table = _table(copy, written)
         table[meant[-1]] = table.pop(written[-1])
     return copy

@@ -50,7 +50,7 @@ class _Name(NamedTuple):
 
 
 class _Form(NamedTuple):
-    """A text of a certain form, said in words."""
+    """A text of a certain form, in words."""
 
     code: Code
     expected: str

@@ -1,7 +1,7 @@
 """The files of a plugin's package, wherever they are: a folder now, a wheel's archive when one is checked.
 
-A path comes from the manifest and is not trusted: it is checked as text first, then asked of the file system without
-following a link out of the package.
+A path comes from the manifest and is not trusted: it is checked as text first, then looked up in the file system
+without following a link out of the package.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def ends_with(package: Path, value: str) -> bool:
 
 
 def keeps_manifest(project: Project, package: Path) -> bool:
-    """Whether, as far as can be told from the project file, a wheel built from it holds the manifest."""
+    """Whether a wheel built from the project holds the manifest, as far as the project file shows."""
     table = Table(project.table)
     backend = table.table("build-system").text("build-backend") or "setuptools.build_meta"
     if backend.startswith("setuptools"):

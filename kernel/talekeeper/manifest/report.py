@@ -131,13 +131,13 @@ def _diagnostic(it: Diagnostic, text: str, paint: Paint) -> Iterator[str]:
 
 
 def _place(where: str) -> str:
-    """The place as it can stand in a line: its end when it is endless, quotes when there is nothing to see of it."""
+    """The place as it fits in a line: its end when it is very long, quotes when it is blank."""
     short = where if len(where) <= _LONGEST_PLACE else f"…{where[1 - _LONGEST_PLACE :]}"
     return visible(short) if where.strip() else quoted(where)
 
 
 def excerpt(line: str, column: int, end_column: int) -> tuple[str, str]:
-    """The line, or the part of it around the fault, and the carets that stand under the fault."""
+    """The line, or the part around the fault, and the carets under the fault."""
     pieces = [" " if it == "\t" else visible(it) for it in line]
     first = max(0, column - 1 - _BEFORE) if len(pieces) > _SHOWN else 0
     last = min(len(pieces), first + _SHOWN)

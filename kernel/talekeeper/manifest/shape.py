@@ -35,7 +35,7 @@ def json_schema() -> dict[str, Any]:
 
 def fits_schema(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> bool:
     """Whether the shape of a manifest is sound by the published schema; False for points that are not in it."""
-    # Anything may stand in the notes, dates of TOML included.
+    # The notes may hold anything, dates of TOML included.
     without_notes: Mapping[str, Any] = {**data, "x": {}} if is_table(data.get("x")) else data
     try:
         return points is POINTS and fits(json_schema(), without_notes)

@@ -140,7 +140,7 @@ def _shown(path: Path) -> str:
 
 
 def beside_each_other(examined: list[Examined]) -> list[Examined]:
-    """The same manifests, with what can only be said of one of them beside the others."""
+    """The same manifests, with the findings that need all of them: one id or one tool name in two manifests."""
     ids: dict[str, str] = {}
     tools: dict[str, str] = {}
     return [_beside(one, ids, tools) for one in examined]

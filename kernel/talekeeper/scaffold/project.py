@@ -90,7 +90,7 @@ _DEVICES = frozenset(
 
 
 def check_id(name: str) -> str:
-    """The name, when it can be a plugin's id and nobody has it here; else raises ParameterError with what could be."""
+    """The name, if it can be a plugin's id and is free here; else raises ParameterError with a name that could be."""
     if not re.fullmatch(PLUGIN_ID, name):
         _, what, hint = name_fault(PLUGIN_ID, _FIELD, name)
         raise ParameterError(_FIELD, what, cure=hint)

@@ -206,4 +206,4 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "providers": list[Provider],
     }
 )
-"""What stands under each contribution point."""
+"""The type of each contribution point."""

@@ -1,7 +1,7 @@
-"""The model's errors → findings: which errors belong together, and which misspelt key stands for which known one.
+"""The model's errors → findings: which errors belong together, and which known key a misspelt one means.
 
-A missing and an unknown key that resemble each other become one finding. A value of several allowed types is complained
-of once, by the most telling branch. Each sentence says what was found, what was expected and what was probably meant.
+A missing and an unknown key that resemble each other become one finding. A value of several allowed types gives one
+finding, for the most telling branch. Each sentence says what was found, what was expected and what was probably meant.
 """
 
 from __future__ import annotations
@@ -64,34 +64,34 @@ class ModelError(NamedTuple):
     context: Mapping[str, Any]
 
 
-class Complaints(NamedTuple):
-    """What the model has to say; which unknown keys are taken for which known ones; which are left out."""
+class ShapeFindings(NamedTuple):
+    """What is wrong with a manifest's shape; unknown key → the known one it means; unknown keys to leave out."""
 
     findings: list[Finding]
-    respelled: dict[KeyPath, KeyPath]
+    misspelt: dict[KeyPath, KeyPath]
     ignored: list[KeyPath]
 
 
-def complaints(points: Mapping[str, Point], data: Mapping[str, Any], *, newer: bool) -> Complaints:
+def shape_findings(points: Mapping[str, Point], data: Mapping[str, Any], *, newer: bool) -> ShapeFindings:
     """All findings about the shape of a manifest with these points.
 
     `newer`: it is of a later level than the host, so unknown keys only warn.
     """
     errors = _errors(model(points), data)
     if not errors:
-        return Complaints([], {}, [])
+        return ShapeFindings([], {}, [])
     schema = json_schema() if points is POINTS else generated_schema(points)
     unknown = [it.path for it in errors if it.kind == "extra_forbidden"]
     missing = [it.path for it in errors if it.kind == "missing"]
-    respelled = {} if newer else dict(_respelled(unknown, missing, data, schema))
-    told = set(respelled.values())
-    findings = [_unknown_key(it, respelled.get(it), schema, newer=newer) for it in unknown]
-    findings += [_missing_key(it, schema) for it in missing if it not in told]
-    # What JSON does not have is complained of when the file is read.
+    misspelt = {} if newer else dict(_misspelt(unknown, missing, data, schema))
+    reported = set(misspelt.values())
+    findings = [_unknown_key(it, misspelt.get(it), schema, newer=newer) for it in unknown]
+    findings += [_missing_key(it, schema) for it in missing if it not in reported]
+    # The reader of the file has reported what JSON does not have.
     values = [it for it in errors if it.kind not in {"extra_forbidden", "missing"}]
     others = [it for it in values if not json_fault(_at(data, it.path))]
     findings += [_bad_value(path, group, _at(data, path)) for path, group in _grouped(others).items()]
-    return Complaints(findings, respelled, unknown if newer else [])
+    return ShapeFindings(findings, misspelt, unknown if newer else [])
 
 
 def _at(data: Any, path: KeyPath) -> Any:
@@ -128,10 +128,10 @@ def _path(location: tuple[int | str, ...], kind: str, data: Any) -> KeyPath:
     return path
 
 
-def _respelled(
+def _misspelt(
     unknown: list[KeyPath], missing: list[KeyPath], data: Mapping[str, Any], schema: _Schema
 ) -> Iterator[tuple[KeyPath, KeyPath]]:
-    """Unknown keys that stand for a known one which the table lacks; a missing required one comes first."""
+    """Unknown keys with the known one that the table lacks and they mean; a missing required one comes first."""
     taken: set[KeyPath] = set()
     for written in unknown:
         table, name = written[:-1], str(written[-1])
@@ -155,7 +155,7 @@ def _grouped(errors: list[ModelError]) -> dict[KeyPath, list[ModelError]]:
 
 
 def _unknown_key(path: KeyPath, meant: KeyPath | None, schema: _Schema, *, newer: bool) -> Finding:
-    """An unknown key, and the one it stands for if that is known."""
+    """An unknown key, and the one it means if that is known."""
     table, name = path[:-1], str(path[-1])
     known = known_keys(schema, table)
     code = codes.UNKNOWN_POINT if table == ("contributes",) else codes.UNKNOWN_KEY
@@ -183,7 +183,7 @@ def _missing_key(path: KeyPath, schema: _Schema) -> Finding:
 
 
 def _bad_value(path: KeyPath, errors: Sequence[ModelError], found: Any) -> Finding:
-    """A value that the model refuses. Of several errors the first that is not about its type is told."""
+    """A value that the model refuses. Of several errors the first that is not about its type counts."""
     error = next((it for it in errors if it.kind not in _TYPES), None)
     if error is None:
         return _wrong_type(path, list(dict.fromkeys(_TYPES[it.kind] for it in errors)), found)

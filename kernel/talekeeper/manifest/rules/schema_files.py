@@ -56,7 +56,7 @@ class SchemaFiles:
 
 
 def missing_file(package: Package, path: KeyPath, name: str) -> Finding | None:
-    """What is wrong with a file name in the manifest, if anything."""
+    """The finding for a file name that leads to no file, else None."""
     try:
         return None if package.has(name) else _not_a_file(package, path, name)
     except PathRefused as refusal:
@@ -66,7 +66,7 @@ def missing_file(package: Package, path: KeyPath, name: str) -> Finding | None:
 
 
 def unreadable_file(path: KeyPath, name: str, error: Exception) -> Finding:
-    """What is said of a file that the system does not let anybody look at."""
+    """The finding for a file that the system does not let us read."""
     reason = getattr(error, "strerror", None) or "it is no name of a file"
     return Finding(codes.NO_SUCH_FILE, path, f"{quoted(name)} cannot be read: {visible(reason).lower()}")
 
