@@ -304,7 +304,7 @@ class Home:
         warned of.
         """
         try:
-            self.story.settle()
+            self.story.settle(searched="index" in vars(self))
         except (StoreError, sqlite3.Error, OSError) as fault:
             _log.warning("nothing is lost, but the home was not tidied up before it was closed: %s", fault)
         finally:

@@ -169,7 +169,7 @@ def test_the_size_of_the_index_is_told(long_told: Run) -> None:
 def test_an_answer_stays_good_when_the_home_cannot_be_tidied_up(
     told: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
-    def settle(_: object) -> None:
+    def settle(_: object, **__: object) -> None:
         raise fault
 
     monkeypatch.setattr(Story, "settle", settle)
@@ -184,7 +184,7 @@ def test_an_answer_stays_good_when_the_home_cannot_be_tidied_up(
 
 
 def test_a_change_stays_done_when_the_home_cannot_be_tidied_up(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle(_: object) -> None:
+    def settle(_: object, **__: object) -> None:
         raise StoreUnusable("the disk is full")
 
     with monkeypatch.context() as patched:

@@ -88,7 +88,7 @@ def _unsettled(tx: Tx) -> int:
 
 
 def test_what_went_wrong_is_not_hidden_by_the_tidying_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle(_: object) -> None:
+    def settle(_: object, **__: object) -> None:
         raise StoreError("the tidying up went wrong")
 
     monkeypatch.setattr(Story, "settle", settle)

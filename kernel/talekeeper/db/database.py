@@ -72,6 +72,11 @@ class Database:
             writer.close()
             raise
 
+    @property
+    def has_written(self) -> bool:
+        """Whether this process has committed anything."""
+        return self._writes > 0
+
     def write(self, fn: Callable[[Tx], T], *, name: str) -> T:
         """Runs `fn` in a write transaction and commits it; any exception rolls everything back.
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from talekeeper.story.jobs import Jobs, Unrecorded
     from talekeeper.story.ledger import MAX_BACKLOG, PUT_ASIDE, lacked
     from talekeeper.story.messages import Messages
-    from talekeeper.story.records import Records, scope_of
+    from talekeeper.story.records import Records
     from talekeeper.story.story import Story
     from talekeeper.story.turn_log import TurnLog
     from talekeeper.story.vectors import WAY, Unembedded
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Take,
         TextRevision,
         Workspace,
+        scope_of,
     )
 else:
     __getattr__ = lazy_face(__name__)

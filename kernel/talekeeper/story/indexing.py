@@ -63,6 +63,10 @@ class StoryIndex:
         """Makes due the indexing of a namespace's records that were written without it; `maintain` does it."""
         upkeep.mark(self._core, tx, upkeep.Task("reindex", workspace, plugin=plugin, namespace=namespace))
 
+    def is_stale(self) -> bool:
+        """Whether another version of the tokeniser wrote a part of the index; `maintain` rebuilds it."""
+        return bool(self._core.db.read(self._core.index.stale))
+
     def maintain(self, address: Address | None = None) -> None:
         """Between turns: flushes and merges the index of a session, or of all, and does what is due in the home."""
         core = self._core

@@ -22,24 +22,13 @@ from talekeeper.story.core import Core
 from talekeeper.story.derived import reopen_makers
 from talekeeper.story.lineage import place_on
 from talekeeper.story.versions import BLANK, COLUMNS, IN_NAMESPACE, STANDS_SOMEWHERE, Order, Page, Target, Version
-from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope, Session
+from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope
 
 Found = list[Record]
 """Named here because the class below has a method called list."""
 
 _MOST = 1_000
 _ONE = f"{IN_NAMESPACE} AND r.key = ? AND r.revision = ?"
-
-
-def scope_of(namespace: Namespace, session: Session) -> Scope:
-    """Where a session finds the records of a namespace."""
-    match namespace.scope:
-        case "session":
-            return Scope(session.workspace, session=session.id)
-        case "preset":
-            return Scope(session.workspace, preset=session.preset)
-        case "workspace":
-            return Scope(session.workspace)
 
 
 class Records:

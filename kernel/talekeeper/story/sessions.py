@@ -5,7 +5,7 @@ A deleted one is gone at once for everybody; `upkeep` takes its rows away in sho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from talekeeper.db import Tx, dumps
@@ -13,7 +13,6 @@ from talekeeper.errors import Conflict, NotFound
 from talekeeper.story import rows
 from talekeeper.story.checks import check_line, check_name, check_workspace
 from talekeeper.story.core import Core
-from talekeeper.story.indexing import StoryIndex
 from talekeeper.story.upkeep import Task, mark
 from talekeeper.story.views import Address, Session, Workspace
 
@@ -21,9 +20,9 @@ from talekeeper.story.views import Address, Session, Workspace
 class Workspaces:
     """The workspaces of the home."""
 
-    def __init__(self, core: Core, index: StoryIndex) -> None:
+    def __init__(self, core: Core, maintain: Callable[[], None]) -> None:
         self._core = core
-        self._index = index
+        self._maintain = maintain
 
     def create(self, workspace: str, *, title: str = "", tx: Tx | None = None) -> Workspace:
         """Makes the workspace, or finds it as it is."""
@@ -55,7 +54,7 @@ class Workspaces:
             mark(self._core, tx, Task("delete", workspace))
 
         self._core.db.write(delete, name="delete a workspace")
-        self._index.maintain()
+        self._maintain()
 
     def unfinished(self) -> list[str]:
         """Workspaces with a session that an import has begun and not completed; the import may still be running."""
@@ -67,7 +66,7 @@ class Workspaces:
             self._core.db.write(
                 lambda tx: self._delete_unfinished(tx, workspace), name="take away an unfinished session"
             )
-        self._index.maintain()
+        self._maintain()
 
     def _delete_unfinished(self, tx: Tx, workspace: str) -> None:
         for session in _unfinished(tx, workspace):
@@ -77,9 +76,9 @@ class Workspaces:
 class Sessions:
     """The sessions of every workspace."""
 
-    def __init__(self, core: Core, index: StoryIndex) -> None:
+    def __init__(self, core: Core, maintain: Callable[[], None]) -> None:
         self._core = core
-        self._index = index
+        self._maintain = maintain
 
     def create(
         self,
@@ -146,7 +145,7 @@ class Sessions:
     def delete(self, address: Address) -> None:
         """Deletes the session with all that is in it. If interrupted, the next `maintain` finishes it."""
         self._core.db.write(lambda tx: _delete_session(self._core, tx, address), name="delete a session")
-        self._index.maintain()
+        self._maintain()
 
 
 def _create_workspace(core: Core, tx: Tx, name: str, title: str = "") -> Workspace:

@@ -75,6 +75,12 @@ def due(tx: Tx) -> list[Task]:
     return [Task(*row) for row in rows]
 
 
+def is_due(tx: Tx) -> bool:
+    """Whether any process left a task, or removed words that must still be wiped out of the index."""
+    sql = "SELECT 1 WHERE EXISTS (SELECT 1 FROM upkeep) OR EXISTS (SELECT 1 FROM part WHERE purge = 1)"
+    return tx.one(sql) is not None
+
+
 def sweep(core: Core, task: Task) -> None:
     """Does a `delete` task; it may be stopped anywhere and started again."""
     (_sweep_session if task.session else _sweep_workspace)(core, task)

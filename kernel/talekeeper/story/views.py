@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from talekeeper.manifest import Namespace
 
 Role = Literal["player", "narrator", "tool", "system"]
 
@@ -265,3 +268,14 @@ class Decision:
     segment: str
     created: str
     document: Mapping[str, Any]
+
+
+def scope_of(namespace: Namespace, session: Session) -> Scope:
+    """Where a session finds the records of a namespace."""
+    match namespace.scope:
+        case "session":
+            return Scope(session.workspace, session=session.id)
+        case "preset":
+            return Scope(session.workspace, preset=session.preset)
+        case "workspace":
+            return Scope(session.workspace)
