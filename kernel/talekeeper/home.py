@@ -170,7 +170,7 @@ class Home:
     @cached_property
     def semantics(self) -> Semantics:
         """Search by meaning."""
-        from talekeeper.embedding import Semantics  # noqa: PLC0415 - brings numpy
+        from talekeeper.embedding import Semantics  # noqa: PLC0415 - a listing embeds nothing
 
         return Semantics(self.story, self._encoder)
 
@@ -178,7 +178,7 @@ class Home:
     def services(self) -> Services:
         """What searches, plugin calls and turns work with."""
         from talekeeper.models import ModelsWhenAsked  # noqa: PLC0415 - a listing asks no model
-        from talekeeper.services import Services  # noqa: PLC0415 - brings numpy
+        from talekeeper.services import Services  # noqa: PLC0415 - as above
 
         models = ModelsWhenAsked(lambda: self.models)
         return Services(self.story, self.index, self.host, self.clock, models, self.trace, self.semantics)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from talekeeper.clock import Clock
-from talekeeper.embedding import Semantics
-from talekeeper.models import NO_MODELS, ModelSource
-from talekeeper.plugins import Host
-from talekeeper.search import Index
-from talekeeper.story import Address, Story
-from talekeeper.trace import Trace
+from talekeeper.models import NO_MODELS
+
+if TYPE_CHECKING:  # a command that needs some of them loads no others
+    from talekeeper.clock import Clock
+    from talekeeper.embedding import Semantics
+    from talekeeper.models import ModelSource
+    from talekeeper.plugins import Host
+    from talekeeper.search import Index
+    from talekeeper.story import Address, Story
+    from talekeeper.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
