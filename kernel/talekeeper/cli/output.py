@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import time
 import unicodedata
@@ -85,6 +84,12 @@ def titled(name: str, title: str) -> str:
     return f"{name} is now called {title!r}" if title else f"{name} has no title now"
 
 
+def _columns() -> int:
+    import shutil  # noqa: PLC0415 - brings archivers, and is for terminals alone
+
+    return shutil.get_terminal_size().columns
+
+
 def width(text: str) -> int:
     """Columns `text` takes in a terminal."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in _WIDE else 1 for c in text)
@@ -100,7 +105,7 @@ def table(
     cells = [[terminal_line(str(cell)) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
     if sys.stdout.isatty():
-        widths = _fitted(widths, shutil.get_terminal_size().columns - indent, right)
+        widths = _fitted(widths, _columns() - indent, right)
     margin = " " * indent
     for number, row in enumerate([list(headers), *cells]):
         folded = [_folded(cell, widths[i]) for i, cell in enumerate(row)]
@@ -135,7 +140,7 @@ def wrap(text: str, indent: int = 0) -> list[str]:
     """`text` cleaned, in lines that fit a terminal less `indent`; as one line where nobody looks."""
     if not sys.stdout.isatty():
         return [terminal_line(text)]
-    room = max(_NARROWEST, min(shutil.get_terminal_size().columns, _BROADEST) - indent)
+    room = max(_NARROWEST, min(_columns(), _BROADEST) - indent)
     return [folded for paragraph in terminal_text(text).splitlines() for folded in _folded(paragraph, room)]
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import Common
 from talekeeper.cli.output import counted
-from talekeeper.story import Coordinate, Message, Record, Session
 from talekeeper.text import terminal_line
+
+if TYPE_CHECKING:
+    from talekeeper.story import Coordinate, Message, Record, Session
 
 
 def place(at: Coordinate) -> str:

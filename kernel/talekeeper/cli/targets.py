@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from talekeeper.cli.options import Common
-from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.manifest import Namespace
-from talekeeper.story import Coordinate, Message, Scope, Session, Workspace, check_name, check_workspace, scope_of
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.manifest import Namespace
+    from talekeeper.story import Coordinate, Message, Scope, Session, Workspace
 
 _PLACE = re.compile(r"(\d+):(-?\d+)")
 _MOST = 2**31 - 1
@@ -36,6 +35,8 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
     """By id, by title when only one has it, or by the beginning of an id; without a name the one used last."""
     known = home.story.sessions.all(options.workspace)
     if not known:
+        from talekeeper.story import check_workspace  # noqa: PLC0415 - only where none is found
+
         check_workspace(options.workspace)
         raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure_of_no_sessions(home, options))
     if name is None:
@@ -47,6 +48,8 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
         if found:
             ids = ", ".join(session.id for session in found[:5])
             raise NotFound(f"{name!r} may be any of several sessions", cure=f"give one of {ids}")
+    from talekeeper.story import check_name  # noqa: PLC0415 - as above
+
     check_name(name, "session")
     cure = _cure(name, [session.id for session in known], "talekeeper sessions list shows them")
     raise NotFound(f"there is no session {name!r}", where=options.workspace, cure=cure)
@@ -85,6 +88,8 @@ def known_by_start(session: Session, name: str) -> bool:
 
 
 def _cure(name: str, known: list[str], otherwise: str) -> str:
+    from talekeeper.config import nearest  # noqa: PLC0415 - as above
+
     near = nearest(name, known)
     return otherwise if near is None else f"did you mean {near!r}?"
 
@@ -102,6 +107,8 @@ def message_of(home: Home, session: Session, name: str) -> Message:
 
 def place_of(text: str) -> Coordinate:
     """`BRANCH:DEPTH`, as `sessions show` and `sessions branches` print it."""
+    from talekeeper.story import Coordinate  # noqa: PLC0415 - few commands name a place
+
     found = _PLACE.fullmatch(text)
     if found is None:
         cure = "write it as BRANCH:DEPTH; talekeeper sessions branches lists those to go to"
@@ -182,12 +189,10 @@ class InSession(click.Command):
         return any(must and not isinstance(given.get(str(word)), str) for word, must in words.items())
 
 
-if TYPE_CHECKING:
-    from talekeeper.home import Home
-
-
 def namespace_of(home: Home, options: Common, path: str, session: str | None) -> tuple[Namespace, Scope]:
     """A namespace and the scope of its records in the session named, or the one used last; migrates the data first."""
+    from talekeeper.story import Scope, scope_of  # noqa: PLC0415 - few commands name a namespace
+
     namespace = home.host.namespace(path)
     if namespace.scope == "workspace" and session is None:
         home.story.workspaces.create(options.workspace)

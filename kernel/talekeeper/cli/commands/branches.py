@@ -13,10 +13,10 @@ from talekeeper.cli.options import Common, common
 from talekeeper.cli.present import place, tell
 from talekeeper.cli.targets import InSession, last_session_argument, open_session, place_of, session_of
 from talekeeper.errors import NotFound
-from talekeeper.story import Address, Coordinate, Session
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.story import Address, Coordinate, Session
 
 
 def _move(options: Common, name: str | None, act: Callable[[Home, Session], Session]) -> None:
@@ -157,6 +157,8 @@ def go(options: Common, /, name: str | None, to: str) -> None:
 
 def place_in(home: Home, address: Address, to: str) -> Coordinate:
     """The end of the branch of this name, else of this number, or `BRANCH:DEPTH`."""
+    from talekeeper.story import Coordinate  # noqa: PLC0415 - only when a place is named
+
     known = home.story.tree.branches(address)
     found = [one for one in known if one.name == to] or [one for one in known if str(one.id) == to]
     if found:

@@ -19,6 +19,7 @@ from talekeeper.text import terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.turn import DryRun
 
 _EXCERPT = 80
 
@@ -161,11 +162,6 @@ def why(options: Common, /, name: str | None, turn: int | None, decision: str | 
         return
     for one in told:
         show_decided(one)
-
-
-if TYPE_CHECKING:
-    from talekeeper.home import Home
-    from talekeeper.turn import DryRun
 
 
 @click.command(epilog='Example:  talekeeper recall "I ask Mira about the brass key."')

@@ -22,6 +22,7 @@ from talekeeper.trace import count_events
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.search import IndexSize
 
 _CURES = {
     "database": "restore a backup, or move the database away to begin anew; export what can still be read before",
@@ -112,10 +113,6 @@ def _show(findings: Findings) -> None:
         if part in _CURES:
             output.note(_CURES[part])
 
-
-if TYPE_CHECKING:
-    from talekeeper.home import Home
-    from talekeeper.search import IndexSize
 
 _ILL = frozenset({State.INVALID, State.INCOMPATIBLE, State.BLOCKED, State.FAILED})
 

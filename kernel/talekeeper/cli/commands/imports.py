@@ -30,6 +30,7 @@ from talekeeper.story import Address
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.plugin_context import Imported
 
 
 @click.command(epilog="Example:  talekeeper import chat.jsonl --player Ann")
@@ -169,10 +170,6 @@ def _json(report: Report) -> dict[str, object]:
         "error": None if report.error is None else str(report.error),
     }
 
-
-if TYPE_CHECKING:
-    from talekeeper.home import Home
-    from talekeeper.plugin_context import Imported
 
 _OUTCOMES = (("added", "added"), ("replaced", "replaced"), ("unchanged", "already there"), ("kept", "kept as they are"))
 

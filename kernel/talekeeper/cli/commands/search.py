@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,9 +15,11 @@ from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
-from talekeeper.plugin_types import Answer, Hit
-from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 from talekeeper.text import SINGLE, document_terms, terminal_line
+
+if TYPE_CHECKING:
+    from talekeeper.plugin_types import Answer, Hit
+    from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 
 _TURN = click.IntRange(0)
 

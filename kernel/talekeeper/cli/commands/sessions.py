@@ -25,16 +25,13 @@ from talekeeper.cli.targets import (
     turns_of,
 )
 from talekeeper.cli.terminal import ask_twice
-from talekeeper.db import Tx
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.exchange import STDIN, read_text
-from talekeeper.story import Address, Session, Story, check_line
 from talekeeper.text import is_table, terminal_line
-from talekeeper.turn import narration_settings
 
 if TYPE_CHECKING:
+    from talekeeper.db import Tx
     from talekeeper.home import Home
-    from talekeeper.story import Message, Session
+    from talekeeper.story import Address, Message, Session, Story
     from talekeeper.worlds import Begun
 
 _SHOWN = 20
@@ -211,6 +208,8 @@ def _written(before: str) -> str:
     """What a person makes of a text in an editor; where there is no terminal, what is piped in."""
     if sys.stdin.isatty():
         return (click.edit(before) or "").rstrip("\n")
+    from talekeeper.exchange import STDIN, read_text  # noqa: PLC0415 - hardly any command reads what is piped in
+
     return read_text(STDIN).rstrip("\r\n")
 
 
@@ -245,6 +244,8 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
         given = {"player": player, "narrator": narrator}
         chosen = {role: one or "" for role, one in given.items() if reset or one is not None}
         named = _named(home.story, session.address, chosen) if chosen else session
+    from talekeeper.turn import narration_settings  # noqa: PLC0415 - a listing needs no turn
+
     now = narration_settings(named)
     if options.as_json:
         output.emit({**session_json(named), "player": now.player, "narrator": now.name})
@@ -264,6 +265,8 @@ def _named(story: Story, address: Address, chosen: Mapping[str, str]) -> Session
 
 
 def _changed(session: Session, *, player: str | None = None, narrator: str | None = None) -> dict[str, Any]:
+    from talekeeper.story import check_line  # noqa: PLC0415 - a listing checks no name
+
     settings: dict[str, Any] = {**session.settings}
     if player is not None:
         given: object = settings.get("player")

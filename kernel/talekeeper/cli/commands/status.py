@@ -14,12 +14,13 @@ from talekeeper.cli import output
 from talekeeper.cli.commands.usage import cost_words, costs, usage_rows
 from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common
 from talekeeper.errors import InputError, ModelError, PluginError, StoreUnusable
-from talekeeper.story import JobState, Session
+from talekeeper.story import JobState
 from talekeeper.trace import count_events, read_events
 from talekeeper.turn import count_backlog
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.story import Session
 
 _NAMED = 5
 
@@ -109,10 +110,6 @@ def _listed(names: list[str]) -> str:
         return "no workspace"
     more = ", …" if len(names) > _NAMED else ""
     return f"{output.counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"
-
-
-if TYPE_CHECKING:
-    from talekeeper.home import Home
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import InSession, last_session_argument, session_of
-from talekeeper.models import BILLION
-from talekeeper.story import ModelUse
+
+if TYPE_CHECKING:
+    from talekeeper.story import ModelUse
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper usage low-house")
@@ -45,6 +46,8 @@ def usage_rows(spent: Iterable[ModelUse]) -> list[dict[str, Any]]:
 
     Tokens are None where none were counted, and the cost, in units of the currency, where there is no price as well.
     """
+    from talekeeper.models import BILLION  # noqa: PLC0415 - --help asks no model
+
     groups: dict[tuple[str, str, str, str], list[ModelUse]] = defaultdict(list)
     for use in spent:
         groups[use.plugin, use.slot, use.model, use.currency].append(use)

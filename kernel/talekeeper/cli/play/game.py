@@ -247,9 +247,6 @@ def _show_stand(newest: Message | None) -> None:
     output.say(f"> {newest.text}" if newest.role == "player" else newest.text)
 
 
-if TYPE_CHECKING:
-    from talekeeper.home import Home
-
 _NAMED = 3
 _UNASKED = (
     "nobody can be asked whether it may narrate, so nothing is sent there; OPENAI_BASE_URL={url} or talekeeper.toml "
