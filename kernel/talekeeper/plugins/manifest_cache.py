@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,19 +62,13 @@ class _WithoutSeeds(Folder):
 
 def _stamp(root: Path) -> str:
     """Changes when a file of the package does, by name, size or time, or when the rules may have."""
-    facts = sorted((str(path.relative_to(root)), *_facts(path)) for path in _files(root))
-    return hashlib.blake2b(repr((__version__, facts)).encode(), digest_size=16).hexdigest()
-
-
-def _facts(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
-
-
-def _files(root: Path) -> Iterator[Path]:
+    facts: list[tuple[str, int, int]] = []
     for folder, inner, names in os.walk(root):
         inner[:] = [name for name in inner if name != "__pycache__"]
-        yield from (Path(folder) / name for name in names)
+        for path in (Path(folder) / name for name in names):
+            found = path.stat()
+            facts.append((str(path.relative_to(root)), found.st_size, found.st_mtime_ns))
+    return hashlib.blake2b(repr((__version__, sorted(facts))).encode(), digest_size=16).hexdigest()
 
 
 def _known(tx: Tx, place: str) -> str | None:

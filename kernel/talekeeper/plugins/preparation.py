@@ -23,22 +23,8 @@ from talekeeper.plugins.loader import Functions
 from talekeeper.plugins.resolver import Plugin
 from talekeeper.story import ROOT, Record, Scope, Session, Story, scope_of
 
-Migrate = Callable[[Mapping[str, Any], int], Any]
-Run = Callable[[Callable[[], list[Any]]], list[Any]]
-"""Calls a function under the plugin's guard."""
-
 _AT_ONCE = 100
-_DIGEST = (
-    "SELECT digest FROM plugin_seed WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? AND namespace = ?"
-)
-_RECORDS = (
-    "SELECT key, digest FROM plugin_seed_record"
-    " WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? AND namespace = ?"
-)
-_DROP = (
-    "DELETE FROM plugin_seed_record"
-    " WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? AND namespace = ? AND key = ?"
-)
+_OF_SEED = "workspace = ? AND preset = ? AND session = ? AND plugin = ? AND namespace = ?"
 _log = logging.getLogger("talekeeper.plugins")
 
 
@@ -76,7 +62,9 @@ class Preparer:
             if done not in self._done:
                 self._declare(plugin, namespace, session.workspace)
                 if namespace.seed and (namespace.scope != "preset" or session.preset):
-                    self._seed(namespace, scope)
+                    seed = Seed(self._story, namespace, scope)
+                    if not self._story.read(seed.is_given):
+                        seed.give()
                 self._done.add(done)
 
     def _declare(self, plugin: Plugin, namespace: Namespace, workspace: str) -> None:
@@ -102,125 +90,108 @@ class Preparer:
         rows.store_version(tx, workspace, namespace)
 
     def _migrate(self, plugin: Plugin, namespace: Namespace, workspace: str) -> None:
-        function = unchanged
-        if plugin.declared.module is not None:
-            function = self._functions(plugin)["migrations", namespace.name]
+        """Migrates every version of every record; raises ParameterError, naming a record that misfits.
+
+        The plugin's function is pure and runs outside every transaction, a hundred records at a time. Records are
+        rewritten where they are, history included, so that whatever is restored later fits the schema too. A stop
+        anywhere leaves the rest for the next time. Without code, records are checked against the new schema as they
+        are.
+        """
+        function = self._functions(plugin)["migrations", namespace.name] if plugin.declared.module else None
         call = Call(plugin.id, f"migration of {namespace.name}", self._guard.deadlines.migration)
-        migrate(self._story, workspace, namespace, function, lambda work: self._guard.call(call, work))
-
-    def _seed(self, namespace: Namespace, scope: Scope) -> None:
-        seed = Seed(namespace)
-        if not self._story.read(lambda tx: is_given(tx, seed, scope)):
-            give(self._story, seed, scope)
+        while found := self._story.records.outdated(workspace, namespace, _AT_ONCE):
+            values = self._guard.call(call, partial(_migrated, function, found))
+            self._story.records.rewrite(namespace, list(zip(found, values, strict=True)))
 
 
-def migrate(story: Story, workspace: str, namespace: Namespace, function: Migrate, run: Run) -> None:
-    """Migrates every version of every record in a workspace; raises ParameterError, naming a record that misfits."""
-    while found := story.records.outdated(workspace, namespace, _AT_ONCE):
-        values = run(partial(_called, function, found))
-        story.records.rewrite(namespace, list(zip(found, values, strict=True)))
-
-
-def unchanged(value: Mapping[str, Any], _version: int) -> Mapping[str, Any]:
-    """The migration of a plugin without code."""
-    return value
-
-
-def _called(function: Migrate, records: list[Record]) -> list[Any]:
-    return [thaw(function(freeze(record.value), record.version)) for record in records]
+def _migrated(function: Callable[..., Any] | None, records: list[Record]) -> list[Any]:
+    values = [(freeze(record.value), record.version) for record in records]
+    return [thaw(function(value, version) if function else value) for value, version in values]
 
 
 class Seed:
-    """The seed files of one namespace as they are on disk now."""
+    """The seed files of one namespace as they are on disk now, and what a scope was given of them.
 
-    def __init__(self, namespace: Namespace) -> None:
-        self.namespace = namespace
+    A scope gets the records when the plugin is first active in it. An upgrade replaces what still equals the old seed,
+    withdraws what the new one leaves out, and keeps whatever anybody edited, withdrew or forgot. In an append-only
+    namespace, where nothing can be replaced, changed lines stay as they were.
+    """
+
+    def __init__(self, story: Story, namespace: Namespace, scope: Scope) -> None:
+        self._story = story
+        self._namespace = namespace
+        self._scope = scope
+        self._place = (scope.workspace, scope.preset, scope.session, namespace.plugin, namespace.name)
         self._raw = [path.read_bytes() for path in namespace.seed]
-        self.digest = hashlib.blake2b(b"\0".join(self._raw), digest_size=16).hexdigest()
+        self._digest = hashlib.blake2b(b"\0".join(self._raw), digest_size=16).hexdigest()
 
-    def records(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def is_given(self, tx: Tx) -> bool:
+        """Whether the scope was given exactly this seed."""
+        row = tx.one(f"SELECT digest FROM plugin_seed WHERE {_OF_SEED}", self._place)  # noqa: S608 -- a constant
+        return row is not None and row[0] == self._digest
+
+    def give(self) -> None:
+        """Brings the scope from whatever seed it was given before to this one, in short transactions.
+
+        Stopped anywhere, it goes on when called again.
+        """
+        records = self._records()
+        keys: set[str] = set()
+        while batch := list(islice(records, _AT_ONCE)):
+            keys.update(key for key, _ in batch)
+            self._story.write(partial(self._put, batch), name="give a seed")
+        self._story.write(partial(self._finish, keys), name="give a seed")
+
+    def _records(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(key, value) of every line; raises ManifestError at a line that is no record."""
-        for path, raw in zip(self.namespace.seed, self._raw, strict=True):
-            for row in seed_rows(raw, self.namespace.schema):
+        for path, raw in zip(self._namespace.seed, self._raw, strict=True):
+            for row in seed_rows(raw, self._namespace.schema):
                 if row.value is None:
                     raise ManifestError(row.fault, where=f"{path}:{row.line}")
                 yield row.key, row.value
 
+    def _put(self, batch: list[tuple[str, Mapping[str, Any]]], tx: Tx) -> None:
+        given = self._given(tx)
+        for key, value in batch:
+            if self._is_to_write(tx, key, given.get(key), _digest(value)):
+                try:
+                    self._story.records.put(self._namespace, self._scope, key, value, at=ROOT, tx=tx)
+                except LimitReached as error:
+                    _log.warning("seed record %s of %s is left out: %s", key, self._namespace.path, error.what)
+                    continue
+                tx.run(
+                    "INSERT INTO plugin_seed_record (workspace, preset, session, plugin, namespace, key, digest)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT (workspace, preset, session, plugin, namespace, key)"
+                    " DO UPDATE SET digest = excluded.digest",
+                    (*self._place, key, _digest(value)),
+                )
 
-def is_given(tx: Tx, seed: Seed, scope: Scope) -> bool:
-    """Whether the scope was given exactly this seed."""
-    row = tx.one(_DIGEST, _params(seed, scope))
-    return row is not None and row[0] == seed.digest
+    def _is_to_write(self, tx: Tx, key: str, given: str | None, digest: str) -> bool:
+        if given is None:
+            return not self._story.records.history(self._namespace, self._scope, key, tx=tx)
+        return given != digest and not self._namespace.append_only and self._is_untouched(tx, key, given)
 
+    def _finish(self, keys: set[str], tx: Tx) -> None:
+        for key, given in self._given(tx).items():
+            if key not in keys:
+                if self._is_untouched(tx, key, given):
+                    self._story.records.withdraw(self._namespace, self._scope, key, at=ROOT, tx=tx)
+                tx.run(f"DELETE FROM plugin_seed_record WHERE {_OF_SEED} AND key = ?", (*self._place, key))  # noqa: S608 -- a constant
+        tx.run(
+            "INSERT INTO plugin_seed (workspace, preset, session, plugin, namespace, digest) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (workspace, preset, session, plugin, namespace) DO UPDATE SET digest = excluded.digest",
+            (*self._place, self._digest),
+        )
 
-def give(story: Story, seed: Seed, scope: Scope) -> None:
-    """Brings a scope from whatever seed it was given before to this one, in short transactions.
+    def _is_untouched(self, tx: Tx, key: str, given: str) -> bool:
+        # What stands at the root is the seed or a person's own version; what the plugin wrote later stands deeper.
+        record = self._story.records.get(self._namespace, self._scope, key, at=ROOT, tx=tx)
+        return record is not None and _digest(record.value) == given
 
-    Stopped anywhere, it goes on when called again.
-    """
-    records = seed.records()
-    keys: set[str] = set()
-    while batch := list(islice(records, _AT_ONCE)):
-        keys.update(key for key, _ in batch)
-        story.write(partial(_give, story, seed, scope, batch), name="give a seed")
-    story.write(lambda tx: _finish(story, tx, seed, scope, keys), name="give a seed")
-
-
-def _give(story: Story, seed: Seed, scope: Scope, batch: list[tuple[str, Mapping[str, Any]]], tx: Tx) -> None:
-    given = _given(tx, seed, scope)
-    for key, value in batch:
-        if _is_to_write(story, tx, seed, scope, key, given.get(key), value):
-            try:
-                story.records.put(seed.namespace, scope, key, value, at=ROOT, tx=tx)
-            except LimitReached as error:
-                _log.warning("seed record %s of %s is left out: %s", key, seed.namespace.path, error.what)
-                continue
-            _note(tx, seed, scope, key, value)
-
-
-def _is_to_write(
-    story: Story, tx: Tx, seed: Seed, scope: Scope, key: str, given: str | None, value: Mapping[str, Any]
-) -> bool:
-    if given is None:
-        return not story.records.history(seed.namespace, scope, key, tx=tx)
-    return given != _digest(value) and not seed.namespace.append_only and _untouched(story, tx, seed, scope, key, given)
-
-
-def _finish(story: Story, tx: Tx, seed: Seed, scope: Scope, keys: set[str]) -> None:
-    for key, given in _given(tx, seed, scope).items():
-        if key not in keys:
-            if _untouched(story, tx, seed, scope, key, given):
-                story.records.withdraw(seed.namespace, scope, key, at=ROOT, tx=tx)
-            tx.run(_DROP, (*_params(seed, scope), key))
-    tx.run(
-        "INSERT INTO plugin_seed (workspace, preset, session, plugin, namespace, digest) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (workspace, preset, session, plugin, namespace) DO UPDATE SET digest = excluded.digest",
-        (*_params(seed, scope), seed.digest),
-    )
-
-
-def _untouched(story: Story, tx: Tx, seed: Seed, scope: Scope, key: str, given: str) -> bool:
-    # What stands at the root is the seed or a person's own version; what the plugin wrote later stands deeper.
-    record = story.records.get(seed.namespace, scope, key, at=ROOT, tx=tx)
-    return record is not None and _digest(record.value) == given
-
-
-def _given(tx: Tx, seed: Seed, scope: Scope) -> dict[str, str]:
-    return dict(tx.rows(_RECORDS, _params(seed, scope)))
-
-
-def _note(tx: Tx, seed: Seed, scope: Scope, key: str, value: Mapping[str, Any]) -> None:
-    tx.run(
-        "INSERT INTO plugin_seed_record (workspace, preset, session, plugin, namespace, key, digest)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (workspace, preset, session, plugin, namespace, key) DO UPDATE SET digest = excluded.digest",
-        (*_params(seed, scope), key, _digest(value)),
-    )
+    def _given(self, tx: Tx) -> dict[str, str]:
+        return dict(tx.rows(f"SELECT key, digest FROM plugin_seed_record WHERE {_OF_SEED}", self._place))  # noqa: S608 -- a constant
 
 
 def _digest(value: object) -> str:
     return hashlib.blake2b(dumps(value, "seed").encode(), digest_size=16).hexdigest()
-
-
-def _params(seed: Seed, scope: Scope) -> tuple[str, str, str, str, str]:
-    return scope.workspace, scope.preset, scope.session, seed.namespace.plugin, seed.namespace.name

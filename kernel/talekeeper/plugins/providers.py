@@ -6,7 +6,7 @@ guard like all code of a plugin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -98,10 +98,6 @@ class Providers:
     def store(self, name: str) -> VectorStore | None:
         """The vector store of that name."""
         return self._stores.get(name)
-
-    def __iter__(self) -> Iterator[str]:
-        """Names of embedding providers."""
-        return iter(sorted(self._embedding))
 
 
 def _register(held: dict[str, T], name: str, found: T) -> Callable[[], None]:
