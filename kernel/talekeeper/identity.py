@@ -26,7 +26,7 @@ class Addressed(Protocol):
 def is_owner(tx: Tx, address: Addressed) -> bool:
     """Asked in the transaction that reads what it protects, and never cached.
 
-    Whoever has the home owns the sessions of the local channel; a session of any other channel is nobody's, since
+    Whoever has the home owns the sessions of the local channel; a session of any other channel has no owner, since
     nothing vouches for who speaks there. A session that does not exist is not owned either.
     """
     row = tx.one(

@@ -225,7 +225,7 @@ def test_the_network_is_what_is_written(write: Write, url: str, written: str, ne
         (NARRATOR + "sampling = { messages = [] }", "sampling: may not hold 'messages'"),
         (NARRATOR + "sampling = { x = nan }", "sampling: may hold only what JSON has"),
         (NARRATOR + "sampling = { x = 2026-01-01 }", "sampling: may hold only what JSON has"),
-        (NARRATOR + "key_env = 'A'\nkey_file = 'b'", "key_file: stands beside key_env"),
+        (NARRATOR + "key_env = 'A'\nkey_file = 'b'", "key_file: is given beside key_env"),
         ('[models.narrator]\nbase_url = "ftp://x"', "base_url: begins with neither"),
         ('[models.narrator]\nbase_url = "https://x\\r\\ny"', "base_url: holds a character"),
         (NARRATOR + "key = 'tk-canary-9f8e'", "models.narrator.key: a key is not kept in this file"),

@@ -33,7 +33,7 @@ def test_a_good_answer_is_asked_for_once(make_client: MakeClient, question: Requ
     with ScriptedServer([say_json({"scene": "Am Hafen"})]) as server:
         answer = ask_structured(make_client(server), question, SCHEMA, name="blocks")
 
-    assert (answer.value, answer.asked) == ({"scene": "Am Hafen"}, 1)
+    assert (answer.value, answer.attempts) == ({"scene": "Am Hafen"}, 1)
     assert server.chats[0].body["response_format"] == {
         "type": "json_schema",
         "json_schema": {"name": "blocks", "schema": SCHEMA},
@@ -104,7 +104,7 @@ def test_the_second_question_shows_the_first_answer_and_the_error(make_client: M
     assert second[: len(first)] == first
     assert second[len(first)] == {"role": "assistant", "content": "Alas: {scene}"}
     assert "it holds no JSON object" in second[len(first) + 1]["content"]
-    assert (answer.value, answer.asked, answer.usage) == ({"scene": "x"}, 2, Usage(20, 4))
+    assert (answer.value, answer.attempts, answer.usage) == ({"scene": "x"}, 2, Usage(20, 4))
 
 
 def test_two_bad_answers_are_an_error_and_the_last(make_client: MakeClient, question: Request) -> None:

@@ -70,7 +70,7 @@ def test_a_plugin_given_by_its_own_path_stands_before_a_copy_found_elsewhere(
     lore, copy = roster.plugins
     assert (lore.declared.version, lore.state) == ("2.0.0", State.ACTIVE)
     assert copy.state is State.BLOCKED
-    assert f"{named}, which stands" in copy.reason
+    assert f"{named}, which counts" in copy.reason
 
 
 def test_a_found_plugin_is_enabled_when_its_own_path_is_given_too(make_plugin: MakePlugin, open_host: OpenHost) -> None:

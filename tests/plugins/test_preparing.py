@@ -316,7 +316,7 @@ def test_a_changed_search_table_is_due_for_indexing_and_then_done(
     before = later.roster("w").by_id["lore"]
     story.index.maintain()
 
-    assert (before.state, before.reason) == (State.LOADED, "its records are being indexed anew")
+    assert (before.state, before.reason) == (State.LOADED, "its records are being indexed again")
     assert later.roster("w").by_id["lore"].state is State.ACTIVE
     assert story.index.check() == []
 

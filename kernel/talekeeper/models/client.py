@@ -51,11 +51,11 @@ class Client:
             return pieces.reply
 
     def stream(self, request: Request, *, cancel: Cancel | None = None) -> ClientStream:
-        """The answer as it comes. Nothing is sent before the first piece is asked for."""
+        """The answer as it comes. Nothing is sent before the first piece is read."""
         return ClientStream(self, request, cancel or threading.Event())
 
     def embed(self, texts: Sequence[str], *, cancel: Cancel | None = None) -> list[list[float]]:
-        """One vector for each text, in order; asked for in batches of the slot's size, each with the time of a call."""
+        """One vector for each text, in order; requested in batches of the slot's size, each with the time of a call."""
         model = self.model(cancel=cancel) if texts else ""
         vectors: list[list[float]] = []
         for start in range(0, len(texts), self.slot.batch):
@@ -69,7 +69,7 @@ class Client:
         return self.call(cancel).ask("GET", "/models", model_names)
 
     def model(self, *, cancel: Cancel | None = None) -> str:
-        """The model's name; where the slot has none, the first of its sort that the endpoint lists, asked for once."""
+        """The model's name; where the slot has none, the first of its sort that the endpoint lists, requested once."""
         if not self._model:
             parse = partial(pick_model, embedding=self.slot.name == EMBEDDING)
             self._model = self.call(cancel).ask("GET", "/models", parse)

@@ -74,7 +74,7 @@ class Call:
         raise failed from None
 
     def ask(self, method: str, path: str, parse: Callable[[Any], _T], body: bytes | None = None) -> _T:
-        """What `parse` makes of the JSON of an answer, asked for again where that may help; it may raise `Unusable`."""
+        """What `parse` makes of the JSON of an answer, requested again where that may help; it may raise `Unusable`."""
         found: list[_T] = []
 
         def attempt(_: int) -> Iterator[str]:
@@ -101,7 +101,7 @@ class Call:
             after = retry_after(answer.headers.get("retry-after"), self._clock)
             raise self._faults.status(answer.status, error_body(answer, self.watch), after)
         if answer.headers.get("content-encoding", "identity") != "identity":
-            raise Unusable("the answer is compressed, which was not asked for")
+            raise Unusable("the answer is compressed, which was not requested")
 
     def _failed(self, error: Exception) -> Failed:
         match error:

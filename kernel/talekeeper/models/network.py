@@ -1,7 +1,7 @@
 """Sockets for the HTTP layer: a name is resolved once, every address checked, and a checked one connected to.
 
-Waiting happens in slices, between which the call's `Watch` is asked; so a cancelled or overdue call closes its
-connection wherever it stands. `Host` header and TLS name stay those of the URL: the HTTP layer above sets them.
+Waiting happens in slices, between which the call's `Watch` is checked; so a cancelled or overdue call closes its
+connection in any phase. `Host` header and TLS name stay those of the URL: the HTTP layer above sets them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Watch:
         self.enter("connect")
 
     def enter(self, phase: Phase) -> None:
-        """Begins a phase, or the same one anew."""
+        """Begins a phase, or the same one again."""
         self._phase = phase
         self._phase_end = self._now() + self._limits.of(phase)
 
@@ -116,8 +116,8 @@ class CheckedBackend(httpcore.NetworkBackend):
         host: str,
         port: int,
         timeout: float | None = None,  # noqa: ARG002 -- the watch has all limits
-        local_address: str | None = None,  # noqa: ARG002 -- never asked for here
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,  # noqa: ARG002 -- never asked for here
+        local_address: str | None = None,  # noqa: ARG002 -- never used here
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,  # noqa: ARG002 -- never used here
     ) -> httpcore.NetworkStream:
         """Connects to the first address that answers; raises `Refused` when one is outside the network."""
         self._watch.enter("connect")

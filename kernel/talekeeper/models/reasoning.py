@@ -21,7 +21,7 @@ _BLANK = re.compile(r"[\s\ufeff\u200b-\u200f\u2060]*")
 class Thoughts:
     """For a text that arrives in pieces: holds back a beginning that may be a tag, and all that stands in one.
 
-    Only what stands before the first word of the answer is taken for thoughts; a tag that is never closed takes all
+    Only what precedes the first word of the answer is taken for thoughts; a tag that is never closed takes all
     that follows. With `expected` the answer begins inside of them, its template having written the opening tag: all is
     held back until they are closed, and all of it is the answer when they never are.
     """
@@ -65,7 +65,7 @@ class Thoughts:
         return left
 
     def _behind(self, piece: str) -> str:
-        """What stands behind the closing tag of thoughts that nothing has opened; empty before it comes."""
+        """What follows the closing tag of thoughts that nothing has opened; empty before it comes."""
         self._kept.append(piece)
         before, closed, rest = (self._held + piece).partition(_CLOSE)
         self._held = "" if closed else before[-len(_CLOSE) :]
@@ -75,7 +75,7 @@ class Thoughts:
         return rest
 
     def _opens(self) -> bool:
-        """Whether a tag stands first, which is taken away; so are the blanks before it."""
+        """Whether the text begins with a tag, which is removed with the blanks before it."""
         text = _without_blanks(self._held)
         if not self.found:
             self._blanks.append(self._held[: len(self._held) - len(text)])

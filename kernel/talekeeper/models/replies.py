@@ -24,7 +24,7 @@ ERROR_LIMIT = 64 * 1024
 
 
 class Unusable(ValueError):
-    """An answer that is not what was asked for; its text says in what way."""
+    """An answer that cannot be used; its text says why."""
 
 
 class BrokeOff(ValueError):
@@ -342,7 +342,7 @@ def events(chunks: Iterable[bytes]) -> Iterator[str]:
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     begun: list[bytes] = []
     size = 0
-    mark = b"\xef\xbb\xbf"  # may stand before the first line
+    mark = b"\xef\xbb\xbf"  # may precede the first line
     after_cr = False
     for chunk in chunks:
         text = chunk.removeprefix(b"\n") if after_cr else chunk

@@ -149,7 +149,7 @@ def pause(seconds: float, cancel: Cancel) -> None:
 def repeated(
     attempt: Callable[[int], Iterator[str]], *, retries: int, watch: Watch, wait: Pause, jitter: Callable[[], float]
 ) -> Iterator[str]:
-    """What `attempt`, told its number from 1, yields; made anew while a repeat may help and nothing was yielded.
+    """What `attempt`, given its number from 1, yields; called again while a repeat may help and nothing was yielded.
 
     Raises the last fault's error. The wait doubles from half a second, up to 20 s, each between half and all of that
     by chance, so that many clients do not come back at once; an endpoint's Retry-After goes before.
@@ -173,10 +173,10 @@ def repeated(
             raise Cancelled("the call was cancelled")
 
 
-def delay(number: int, asked: float | None, chance: float) -> float:
-    """Seconds to wait after attempt `number`; `asked` by the endpoint, `chance` in 0..1."""
-    if asked is not None:
-        return asked
+def delay(number: int, requested: float | None, chance: float) -> float:
+    """Seconds to wait after attempt `number`; `requested` by the endpoint, `chance` in 0..1."""
+    if requested is not None:
+        return requested
     return min(_FIRST_WAIT * 2.0 ** min(number - 1, 10), _WAIT_LIMIT) * (0.5 + chance / 2)
 
 

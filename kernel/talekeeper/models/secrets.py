@@ -112,7 +112,7 @@ def _secret(raw: str, place: str) -> Secret:
     """A line break or a character outside ASCII would end up in the request's header."""
     value = raw.strip()
     if not value or len(value) > _FILE_LIMIT or not value.isascii() or not value.isprintable() or " " in value:
-        raise AuthFailed("what stands there cannot be a key", where=place, cure="put the key there and nothing else")
+        raise AuthFailed("its text cannot be a key", where=place, cure="put the key there and nothing else")
     return Secret(value, place)
 
 

@@ -101,7 +101,7 @@ def open_models(home: Path, *, environ: Mapping[str, str] | None = None, remembe
     """What the home's file configures, else `OPENAI_BASE_URL`, else the remembered local server, else `NO_MODELS`.
 
     Touches no network and reads no key. `remembered` is the URL of a server that `find_local_servers` found and a
-    person was told of. Raises `InputError` with the place of a mistake: file and line for what is no TOML, else the
+    person was shown. Raises `InputError` with the place of a mistake: file and line for what is no TOML, else the
     key. No value of the file is in a message.
     """
     path = home / FILE_NAME
@@ -208,7 +208,7 @@ def _provided(table: Mapping[str, Any], place: str) -> Provided | None:
         return None
     if others := sorted(table.keys() - _OF_A_PROVIDER):
         cure = "a provider has no endpoint: keep provider, model, batch, store and prefixes, or take provider away"
-        raise ParameterError(f"{place}.{others[0]}", "stands beside provider", cure=cure)
+        raise ParameterError(f"{place}.{others[0]}", "is given beside provider", cure=cure)
     return Provided(**table)
 
 
@@ -219,14 +219,14 @@ def _slot(
     inherited = _inherited(name, own, narrator)
     values = {**inherited, **own}
     if "store" in values:
-        raise ParameterError(f"{place}.store", "stands without provider", cure="the home keeps an endpoint's vectors")
+        raise ParameterError(f"{place}.store", "is given without provider", cure="the home keeps an endpoint's vectors")
     if "base_url" not in values:
         cure = f"write it there, or in [models.{NARRATOR}] for all slots"
         if name == EMBEDDING:
             cure = f'write provider = "{LOCAL}" for the model of the semantic extra, or the base_url of an endpoint'
         raise ParameterError(f"{place}.base_url", "is missing", cure=_meant(name) or cure)
     if "key_env" in own and "key_file" in own:
-        raise ParameterError(f"{place}.key_file", "stands beside key_env", cure="keep one of the two")
+        raise ParameterError(f"{place}.key_file", "is given beside key_env", cure="keep one of the two")
     url = read_base_url(values.pop("base_url"), f"{place}.base_url")
     values.setdefault("network", named_network(url.host))
     key = _key(values.pop("key_env", ""), values.pop("key_file", ""), path, environ)

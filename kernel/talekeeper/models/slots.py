@@ -20,8 +20,8 @@ SLOTS = (NARRATOR, "extract", "summary", "dream", EMBEDDING)
 `narrator`."""
 
 JsonMode = Literal["schema", "object", "prompt"]
-"""How an endpoint is asked for JSON: `response_format` with the schema, `response_format` without it, or by words. The
-schema stands in the prompt for the latter two."""
+"""How a request demands JSON: `response_format` with the schema, `response_format` without it, or by words. The
+schema is in the prompt for the latter two."""
 
 
 BILLION = 1_000_000_000
@@ -63,12 +63,12 @@ class TimeLimits:
 class Slot:
     """One slot, resolved.
 
-    `model` may be empty: the endpoint is then asked for its list and the first that is no embedding model is taken.
+    `model` may be empty: the first non-embedding model that the endpoint lists is then used.
     `context` and `reply` are tokens; `retries` repeats at most after the first attempt; `batch` is the most texts in
     one embeddings request. `tools` and `json` say what the endpoint can do, `reply_parameter` how it calls the limit
     of an answer, `stream` whether it can answer piece by piece and `usage` whether it can
     count tokens then. One that `thinks` begins its answers inside thoughts, of which only the end is marked. Without a
-    `price` nobody knows what tokens cost. Of the embedding slot alone, `query_prefix` and `passage_prefix` go before
+    `price` the cost of tokens is unknown. Of the embedding slot alone, `query_prefix` and `passage_prefix` go before
     the texts whose vectors are asked for, and tell the model a question from a passage.
     """
 
@@ -200,7 +200,7 @@ class ModelSource(Protocol):
 
 
 class ModelsWhenAsked:
-    """Models that are read when the first is asked for: most commands ask none, and need no sound configuration.
+    """Models that are read at the first use: most commands use none, and need no sound configuration.
 
     A mistake in the configuration is then why there is no model.
     """

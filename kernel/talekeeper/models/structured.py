@@ -26,11 +26,11 @@ _BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)')
 
 @dataclass(frozen=True, slots=True)
 class Structured:
-    """An object that holds its schema, the answer it stood in, and the tokens of both questions together."""
+    """An object that holds its schema, the answer that held it, and the tokens of both questions together."""
 
     value: dict[str, Any]
     reply: Reply
-    asked: int
+    attempts: int
     usage: Usage | None
 
 
@@ -57,7 +57,7 @@ def ask_structured(
     asking = replace(request, schema=schema, schema_name=name)
     usage: Usage | None = None
     misfit = ""
-    for asked in (1, 2):
+    for attempt in (1, 2):
         try:
             reply = model.complete(asking, cancel=cancel)
         except ModelError as error:
@@ -67,7 +67,7 @@ def ask_structured(
         usage = usage + reply.usage if usage and reply.usage else usage or reply.usage
         value, misfit = fitting(reply, validator)
         if value is not None:
-            return Structured(value, reply, asked, usage)
+            return Structured(value, reply, attempt, usage)
         asking = replace(asking, messages=[*request.messages, *_again(reply, misfit)])
     raise BadReply(
         f"no usable answer in two: {misfit}",
@@ -116,7 +116,7 @@ def check_bounded(schema: Mapping[str, Any]) -> None:
 
 
 def _parts(value: object, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every table in a schema with its pointer; what stands under `_DATA` is none."""
+    """Every table in a schema with its pointer; what is under `_DATA` is none."""
     if isinstance(value, Mapping):
         table = cast("Mapping[str, Any]", value)
         yield place, table
@@ -140,7 +140,7 @@ class Found:
 def find_objects(text: str) -> list[Found]:
     """The outermost objects of an answer, those in fences alone when there are any; a broken one ends the list.
 
-    What stands behind or inside a broken object is not looked at: `{}` may be a valid answer, and the rest of a broken
+    What follows or is inside a broken object is not looked at: `{}` may be a valid answer, and the rest of a broken
     one must not pass for "nothing changed". Takes time in proportion to the text.
     """
     text = without_thoughts(text)

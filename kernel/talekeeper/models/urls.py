@@ -107,7 +107,7 @@ def named_network(host: str) -> Network:
 
 
 def network_of(address: str) -> Network | None:
-    """The kind of an address; None for one that nobody may be reached at (unspecified, multicast, reserved).
+    """The kind of an address; None for one that is no host's (unspecified, multicast, reserved).
 
     An IPv4 address carried inside an IPv6 one (mapped, 6to4, Teredo, NAT64) counts as what it carries. Raises
     `ValueError` for text that is no address.
@@ -115,7 +115,7 @@ def network_of(address: str) -> Network | None:
     read = ipaddress.ip_address(address)
     if isinstance(read, ipaddress.IPv6Address):
         read = _carried(read)
-    if read.is_unspecified or read.is_multicast or any(read in net for net in _NOBODYS if net.version == read.version):
+    if read.is_unspecified or read.is_multicast or any(read in net for net in _UNUSABLE if net.version == read.version):
         return None
     if read.is_loopback:
         return "loopback"
@@ -131,7 +131,7 @@ _PRIVATE = tuple(
     ipaddress.ip_network(net) for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 )
 # Site-local addresses (RFC 3879) and a translator's own (RFC 8215), which older Pythons take for global.
-_NOBODYS = tuple(ipaddress.ip_network(net) for net in ("fec0::/10", "64:ff9b:1::/48"))
+_UNUSABLE = tuple(ipaddress.ip_network(net) for net in ("fec0::/10", "64:ff9b:1::/48"))
 # RFC 6052, and RFC 4291's retired "compatible" addresses: the last 32 bits are an IPv4 address.
 _IPV4_AT_END = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
 

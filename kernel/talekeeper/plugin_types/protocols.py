@@ -48,7 +48,7 @@ class SessionView:
 
 
 class NamespaceData(Protocol):
-    """One namespace as it stands on the session's lineage: withdrawn and forgotten records are not there."""
+    """One namespace on the session's lineage: withdrawn and forgotten records are not there."""
 
     def get(self, key: str) -> Record | None:
         """The live record of this key."""
@@ -70,7 +70,7 @@ class NamespaceData(Protocol):
 Covers = tuple[int, int] | Literal["job"] | None
 """What a record is made from: depths of the lineage, first and last; the running job's own range; or nothing.
 
-A record made from messages stands at the last of them and is taken back when that one is edited or deleted. Outside a
+A record made from messages belongs to the last of them and is taken back when that one is edited or deleted. Outside a
 job `"job"` means nothing."""
 
 
@@ -126,7 +126,7 @@ class History(Protocol):
     def settled(self, job: str) -> tuple[tuple[int, int], ...]:
         """Depths, first and last, that runs of one of the plugin's jobs have covered, by turns of this lineage.
 
-        A record that stands at old messages is there from the moment it is written; shown only where its stretch is
+        A record made from old messages is there from the moment it is written; shown only where its stretch is
         settled, it is shown again after an undo or a retry exactly where it was before.
         """
         ...
@@ -181,11 +181,11 @@ class Search(Protocol):
 class Models(Protocol):
     """The language models of this home, by slot: `narrator`, `extract`, `summary`, `dream`.
 
-    A slot must stand under `models` of the manifest's [permissions]. Not to be asked inside a batch's block.
+    A slot must be listed under `models` of the manifest's [permissions]. Not to be used inside a batch's block.
     """
 
     def missing(self, slot: str) -> str:
-        """Why the slot cannot be asked and what to do, in a sentence; empty when it can."""
+        """Why the slot cannot be used and what to do, in a sentence; empty when it can."""
         ...
 
     def complete(
@@ -196,7 +196,7 @@ class Models(Protocol):
         schema: Mapping[str, Json] | None = None,
         reply: int = 0,
     ) -> Completion:
-        """The whole answer. With a `schema` it is asked for a JSON object of that form, once more when it is not one.
+        """The whole answer. With a `schema` it is a JSON object of that form, demanded twice at most.
 
         `reply` is the most tokens of the answer, 0 for the slot's own. Raises a `ModelError`: `NoModel` when none is
         configured, `BadReply` when two answers did not hold the schema.

@@ -20,7 +20,7 @@ _ALWAYS = frozenset({"source", "id", "turn", "text", "score", "matched"})
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A message as it stands on the lineage; `turn` 0 is what comes before the first player message."""
+    """A message on the lineage; `turn` 0 is what comes before the first player message."""
 
     id: str
     coordinate: Coordinate
@@ -62,7 +62,7 @@ class Hit:
     `namespace`. `turn` is None where no turn is known; `turn_from` is given by what covers a range ending at `turn`.
     `time` is when a message was said as the file it was imported from tells, or what the search table's `time` names.
     `text` is an excerpt. `near` are terms only the neighbouring messages hold. `in_prompt` says that the narrator's
-    history shows the message already. `why`, `closeness` and `placing` are filled when asked for: how words made the
+    history shows the message already. `why`, `closeness` and `placing` are filled on request: how words made the
     score, what meaning added, and what the place comes from beside.
     """
 
@@ -101,8 +101,8 @@ class Hit:
 class Answer:
     """What memory-search gives back. `searched` counts passages in scope.
 
-    `unavailable` names the sources that could not be asked and why; `indexing` those whose index is being rebuilt;
-    `hint` says what to try when nothing qualified; `left_out`, when asked for, what filters took out.
+    `unavailable` names the sources that could not be searched and why; `indexing` those whose index is being rebuilt;
+    `hint` says what to try when nothing qualified; `left_out`, on request, what filters took out.
     """
 
     results: tuple[Hit, ...]
@@ -155,7 +155,7 @@ class Holding:
 class TurnView:
     """The turn a tool or prompt segment is called in.
 
-    `coordinate` is where the turn stands before it is answered. `player_message` is None in a turn that continues the
+    `coordinate` is the place of the turn before its answer. `player_message` is None in a turn that continues the
     story by itself. `history_from` is the first turn whose messages the prompt shows whole; it does not hold earlier
     ones. A `dry_run` shows what would be recalled and leaves no trace.
     """
@@ -169,7 +169,7 @@ class TurnView:
 
 
 Authority = Literal["stated", "story", "inferred"]
-"""Said by the person outside the story; told in the story; concluded by a model."""
+"""Said by the person outside the story; part of the story; concluded by a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Considered:
 class Recalled:
     """What a prompt segment gives when there was a choice: the lines, best or earliest first, and how they were chosen.
 
-    `query` says what was asked with, in words: `{"terms": ["mara", "key"]}`. A segment without a choice gives the lines
+    `query` is the question, in words: `{"terms": ["mara", "key"]}`. A segment without a choice gives the lines
     alone.
     """
 

@@ -22,7 +22,7 @@ _ENTRIES = 10_000
 
 
 class Origin(IntEnum):
-    """How a plugin was found. When two carry one id, one that is named stands, else the lower origin."""
+    """How a plugin was found. Of two with one id, the one that is named counts, else the lower origin."""
 
     BUNDLED = 0
     INSTALLED = 1
@@ -206,7 +206,7 @@ def unsafe(folder: Path, package: Path) -> str:
 
 def writable_by_all(folder: Path) -> str:
     """Why nothing may be loaded from this folder, when everybody may write to it; else empty."""
-    return _told(folder) if _open_to_all(folder.stat()) else ""
+    return _open_reason(folder) if _open_to_all(folder.stat()) else ""
 
 
 def _unsafe_package(package: Path, folder: Path) -> str:
@@ -214,7 +214,7 @@ def _unsafe_package(package: Path, folder: Path) -> str:
     if not root.is_relative_to(folder):
         return f"{package} is a link that leads out of {folder}, to {root}"
     if _open_to_all(root.stat()):
-        return _told(root)
+        return _open_reason(root)
     seen, waiting = 0, [root]
     while waiting:
         with os.scandir(waiting.pop()) as entries:
@@ -239,10 +239,10 @@ def _unsafe_entry(entry: os.DirEntry[str], root: Path) -> str:
     facts = entry.stat(follow_symlinks=False)
     if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
         return f"{entry.path} is neither a file nor a folder"
-    return _told(entry.path) if _open_to_all(facts) else ""
+    return _open_reason(entry.path) if _open_to_all(facts) else ""
 
 
-def _told(path: Path | str) -> str:
+def _open_reason(path: Path | str) -> str:
     return f"everybody may write to {path}; take that right away (chmod o-w)"
 
 

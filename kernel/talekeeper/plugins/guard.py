@@ -177,7 +177,7 @@ class Guard:
             if error is not None:
                 raise error
             return
-        reason = f"{call.what} {outcome.told}"
+        reason = f"{call.what} {outcome.summary}"
         if isinstance(error, PluginError):
             reason = f"{call.what}: {error.what}" + (f"; {error.cure}" if error.cure else "")
         self._went_wrong(call.plugin, reason)
@@ -217,16 +217,16 @@ def _end(context: Closable | None) -> None:
 
 _WAITING = 64
 _POLL_SECONDS = 0.1
-_TOLD_LIMIT = 300
+_TEXT_LIMIT = 300
 
 
 @dataclass
 class Outcome:
-    """How a call ended: `value`, or `error` and what it `told`; `done` is set last."""
+    """How a call ended: `value`, or `error` and its `summary`; `done` is set last."""
 
     value: Any = None
     error: BaseException | None = None
-    told: str = ""
+    summary: str = ""
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -241,7 +241,7 @@ def run(function: Callable[[], Any], outcome: Outcome) -> None:
         value = function()
         outcome.value = asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
     except BaseException as error:  # noqa: BLE001 -- SystemExit in a plugin is its fault like any other
-        outcome.error, outcome.told = error, _told(error)
+        outcome.error, outcome.summary = error, _summary(error)
     finally:
         outcome.done.set()
 
@@ -283,7 +283,7 @@ async def _awaited(value: Any) -> Any:
     return await value
 
 
-def _told(error: BaseException) -> str:
+def _summary(error: BaseException) -> str:
     text = exception_text(error)
     return f"raised {type(error).__name__}: {text}" if text else f"raised {type(error).__name__}"
 
@@ -294,4 +294,4 @@ def exception_text(error: BaseException) -> str:
         text = terminal_line(str(error))
     except BaseException:  # noqa: BLE001 -- an exception's own __str__ is plugin code too
         text = ""
-    return text if len(text) <= _TOLD_LIMIT else text[:_TOLD_LIMIT] + "…"
+    return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT] + "…"

@@ -30,7 +30,7 @@ _log = logging.getLogger("talekeeper.plugins")
 
 
 class Host:
-    """Serves one home. `folder` is the home's folder of plugins; nothing is looked for before it is asked for."""
+    """Serves one home. `folder` is the home's folder of plugins; nothing is read before it is needed."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Host:
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
-        """Every plugin found, with what can be said of it in any scope. Enables the bundled ones in a new home."""
+        """Every plugin found, in the state it has in any scope. Enables the bundled ones in a new home."""
         if self._plugins is None:
             overrides = self._overrides
             found = discover(home=self._folder, folders=overrides.folders, paths=overrides.paths, entries=self._entries)
@@ -66,7 +66,7 @@ class Host:
         return self._plugins
 
     def look_again(self) -> None:
-        """Forgets what was found, prepared and failed: folders and manifests are read anew when next asked for."""
+        """Forgets what was found, prepared and failed: the next question reads folders and manifests again."""
         self._plugins = None
         self._failed.clear()
         self._preparer.begin_again()
@@ -96,7 +96,7 @@ class Host:
     # Who works where
 
     def roster(self, workspace: str = "", session: Session | None = None, *, tx: Tx | None = None) -> Roster:
-        """Every plugin as it stands in the home, in a workspace, or in a session."""
+        """Every plugin with its state in the home, in a workspace, or in a session."""
         plugins = self.plugins
         place = session.workspace if session else workspace
         if tx is not None:
@@ -109,7 +109,7 @@ class Host:
         return tuple(sorted({plugin.id for plugin in self.plugins if plugin.manifest and _is_on(plugin, switched)}))
 
     def enable(self, plugin_id: str, workspace: str = "") -> Plugin:
-        """Switches a plugin on in the home or in a workspace and gives it as it stands there then.
+        """Enables a plugin in the home or in a workspace; the result has its state there.
 
         Raises NotFound, or PluginError with its reason when it is invalid, incompatible or unsafe.
         """
@@ -126,7 +126,7 @@ class Host:
         return self.roster(workspace).by_id[plugin_id]
 
     def disable(self, plugin_id: str, workspace: str = "") -> None:
-        """Switches a plugin off; its records stay, are not found, and come back with it. Its code is let go."""
+        """Disables a plugin and unloads its code; its records stay, hidden until it is enabled again."""
         plugin = self.plugin(plugin_id)
         self._story.write(
             lambda tx: rows.enable(tx, plugin_id, on=False, at=self._now(), workspace=workspace),
@@ -276,7 +276,7 @@ class Host:
         if plugin.declared.module is not None and not self._loader.loaded(plugin.id):
             return plugin
         if plugin.id in indexing:
-            return plugin.moved(State.LOADED, "its records are being indexed anew")
+            return plugin.moved(State.LOADED, "its records are being indexed again")
         return plugin.moved(State.ACTIVE)
 
     def _note(self, plugin: Plugin, reason: str) -> None:

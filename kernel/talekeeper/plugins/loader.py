@@ -27,9 +27,9 @@ from talekeeper.plugins.resolver import Plugin
 
 Function = Callable[..., Any]
 Key = tuple[str, str]
-"""(point, name): `("commands", "check")`. Migrations stand under `("migrations", namespace)`."""
+"""(point, name): `("commands", "check")`. Migrations are under `("migrations", namespace)`."""
 
-# Where the name of a declared entry stands, for every point whose entries are code.
+# The key that holds the name of a declared entry, for every point whose entries are code.
 NAMED_BY = MappingProxyType({point.name: point.named_by for point in POINTS.values() if point.code})
 _NOUNS = MappingProxyType(
     {**{point.name: point.noun for point in POINTS.values()}, "migrations": "migration of namespace"}
@@ -67,7 +67,7 @@ class Loader:
             return self._functions[plugin.id]
 
     def unload(self, plugin: Plugin) -> None:
-        """Takes the code out again; the next call reads its files anew."""
+        """Takes the code out; the next call reads its files again."""
         with self._lock:
             self._forget(plugin.id)
 
@@ -197,7 +197,7 @@ def _place(package: str, root: Path) -> None:
 
 
 class Registrations:
-    """Collects what one plugin registers, faults included, so that all of them can be told at once."""
+    """Collects what one plugin registers, faults included, so that all of them are reported at once."""
 
     def __init__(self) -> None:
         self.functions: dict[Key, Any] = {}

@@ -29,7 +29,7 @@ _log = logging.getLogger("talekeeper.plugins")
 
 
 class Preparer:
-    """`functions` loads a plugin's code; it is asked only when records are to be migrated."""
+    """`functions` loads a plugin's code; it is called only when records are to be migrated."""
 
     def __init__(self, story: Story, guard: Guard, functions: Callable[[Plugin], Functions]) -> None:
         self._story = story
@@ -185,7 +185,7 @@ class Seed:
         )
 
     def _is_untouched(self, tx: Tx, key: str, given: str) -> bool:
-        # What stands at the root is the seed or a person's own version; what the plugin wrote later stands deeper.
+        # The record at the root is the seed or a person's own version; what the plugin wrote later is deeper.
         record = self._story.records.get(self._namespace, self._scope, key, at=ROOT, tx=tx)
         return record is not None and _digest(record.value) == given
 

@@ -1,6 +1,6 @@
 """What turns texts into vectors and what keeps vectors elsewhere, by name: the kernel's own and those of plugins.
 
-A plugin's provider is called `plugin/name`; its code is loaded when the provider is first asked for, and runs under the
+A plugin's provider is called `plugin/name`; its code is loaded when the provider is first needed, and runs under the
 guard like all code of a plugin.
 """
 
@@ -23,7 +23,7 @@ Embed = Callable[[Sequence[str], str], Sequence[Sequence[float]]]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingProvider:
-    """`version` changes whenever the same text would get another vector: all vectors are then made anew."""
+    """`version` changes whenever the same text would get another vector: all vectors are then made again."""
 
     name: str
     version: str

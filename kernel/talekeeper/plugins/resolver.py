@@ -38,7 +38,7 @@ _WORKING = frozenset({State.ENABLED, State.LOADED, State.ACTIVE})
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One plugin as found, and where it stands. `manifest` is None as long as it cannot be read.
+    """One plugin as found, and its state. `manifest` is None as long as it cannot be read.
 
     `suspended` says why its code is called no more in this process; its data stays searchable.
     """
@@ -70,7 +70,7 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Every plugin as it stands in one scope, those that work first, in the order they depend on one another."""
+    """Every plugin with its state in one scope, those that work first, in the order they depend on one another."""
 
     plugins: tuple[Plugin, ...]
     by_id: Mapping[str, Plugin] = field(init=False)
@@ -139,7 +139,7 @@ def _compatible(plugin: Plugin, host_version: str) -> Plugin:
 
 
 def _repeated(plugin: Plugin, earlier: Plugin) -> Plugin:
-    reason = f"two plugins say they are {plugin.id!r}: {earlier.found.place}, which stands, and {plugin.found.place}"
+    reason = f"two plugins say they are {plugin.id!r}: {earlier.found.place}, which counts, and {plugin.found.place}"
     return plugin.moved(State.BLOCKED, f"{reason}; remove one of them")
 
 
