@@ -175,9 +175,12 @@ def test_what_the_code_leaves_running_is_not_waited_for(
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc")
 def test_a_process_that_the_code_starts_ends_with_it(told: Told, dice: Path) -> None:
-    child = f"import os, time; open({str(dice / 'child')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    # The code is imported twice, so a second child may be ended while it writes: the file is replaced whole.
+    child = f"""import os, pathlib, time
+it = pathlib.Path({str(dice / "child")!r}); mine = it.with_suffix(f".{{os.getpid()}}")
+mine.write_text(str(os.getpid())); mine.replace(it); time.sleep(60)"""
     start = f"import pathlib, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {child!r}])\n"
-    wait = f"it = pathlib.Path({str(dice / 'child')!r})\nwhile not (it.exists() and it.read_text()): time.sleep(0.01)\n"
+    wait = f"it = pathlib.Path({str(dice / 'child')!r})\nwhile not it.exists(): time.sleep(0.01)\n"
     told(start + wait + CODE)
     process = int((dice / "child").read_text())
 

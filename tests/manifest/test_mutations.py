@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import check_manifest, read_manifest
@@ -185,7 +185,6 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@settings(max_examples=300)
 @given(damage=damaged())
 def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tuple[Path, bytes]) -> None:
     folder = copies / damage[0].name
@@ -204,7 +203,6 @@ def test_validator_reader_and_host_agree_on_any_damage(copies: Path, damage: tup
     assert json.loads(json.dumps(as_document([result])))["targets"][0]["manifests"]
 
 
-@settings(max_examples=300)
 @given(damage=damaged())
 def test_the_schema_and_the_model_make_the_same_of_any_damage(damage: tuple[Path, bytes]) -> None:
     folder, raw = damage

@@ -80,7 +80,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     assert [it.code for it in check_target(str(wheel)).diagnostics] == ["TK406"]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damage=st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255)), min_size=1, max_size=3))
 def test_no_damage_to_a_wheel_makes_the_checker_raise(tmp_path: Path, damage: list[tuple[int, int]]) -> None:
     members = {

@@ -92,7 +92,7 @@ def test_editors_complete_the_manifest_from_the_published_schema(tmp_path: Path)
 
 
 @pytest.mark.parametrize("data_only", KINDS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.from_regex(PLUGIN_ID, fullmatch=True))
 @example(name="a")
 @example(name="true")
