@@ -10,8 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-
-from talekeeper.text.han_table import SIMPLIFIED, TRADITIONAL
+from pathlib import Path
 
 # Letters that carry a stroke or are joined, which no decomposition takes apart.
 _LETTERS = {"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
@@ -66,12 +65,19 @@ def _without_marks(heap: re.Match[str]) -> str:
 @cache
 def _table() -> dict[int, str | None]:
     """Built at the first text that is not ASCII (about a millisecond): code point → what stands for it."""
-    table: dict[int, str | None] = {ord(a): b for a, b in zip(TRADITIONAL, SIMPLIFIED, strict=True)}
+    table: dict[int, str | None] = {ord(old): new for old, new in simplified()}
     table.update((ord(sign), plain) for sign, plain in (_PUNCTUATION | _LETTERS).items())
     table.update((zero + digit, str(digit)) for zero in codes(_ZEROS) for digit in range(10))
     table.update(_bases())
     table.update((code, None) for code in codes(f"{_ACCENTS} {_UNSEEN}"))
     return table
+
+
+def simplified() -> Iterator[tuple[str, str]]:
+    """Traditional characters of Chinese, each with the one it is written as."""
+    lines = Path(__file__).with_name("han.txt").read_text(encoding="utf-8").splitlines()
+    characters = "".join(line for line in lines if not line.startswith("#"))
+    return zip(characters[::2], characters[1::2], strict=True)
 
 
 def _bases() -> Iterator[tuple[int, str]]:
