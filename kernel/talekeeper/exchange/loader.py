@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ImportFileError, NotFound, ParameterError, TalekeeperError
@@ -42,13 +42,19 @@ class ReadDraft:
         return self.draft if self.turn is None else replace(self.draft, turn=self.turn)
 
 
+class _Written(NamedTuple):
+    """Whether the session was made, how many messages are new, and whether the head went behind the file's last."""
+
+    made: bool
+    new: int
+    moved: bool
+
+
 class _Rehearsed(Exception):
     """Carries what a dry run found out of the transaction that it undoes."""
 
-    def __init__(self, *, made: bool, new: int, moved: bool) -> None:
-        self.made = made
-        self.new = new
-        self.moved = moved
+    def __init__(self, found: _Written) -> None:
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +88,19 @@ class Acceptance:
         drafts = [one.numbered() if begun_here else one.draft for one in unseen]
         try:
             self._none_rehearsed_otherwise(name, unseen)
-            made, new, moved = (
-                self._rehearse(address, drafts) if self.options.dry_run else self._commit(address, drafts)
-            )
+            written = self._write(address, drafts)
         except Conflict as fault:
             self._refuse(name, unseen, fault, known)
         except ParameterError as fault:
             raise ImportFileError(self.source.name, batch[0].line, str(fault)) from fault
         count = self.report.session(name)
-        count.created = made or count.created
-        count.imported += new
-        if moved:
+        count.created = written.made or count.created
+        count.imported += written.new
+        if written.moved:
             self.notes.take("the session stood before the file's last message and went on behind it", unseen[0].line)
         # What was new to this batch and is not new to the story came with an import that runs beside this one.
         expected = sum(ref not in known for one in unseen for ref in one.refs)
-        count.already_there += len(known) + max(0, expected - new)
+        count.already_there += len(known) + max(0, expected - written.new)
         if self.options.dry_run:
             passed = self._rehearsed.setdefault(name, {})
             passed.update((digest(ref), text) for one in batch for ref, text in one.named)
@@ -122,16 +126,23 @@ class Acceptance:
         except NotFound:
             return True
 
-    def _commit(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
-        def commit(tx: Tx) -> tuple[bool, int, bool]:
-            made, appended = self._ensure(address, tx), self._append(tx, address, drafts)
-            self._keep_names(tx, address, drafts)
-            return made, *appended
+    def _write(self, address: Address, drafts: Sequence[Draft]) -> _Written:
+        dry = self.options.dry_run
 
-        done = self.story.write(commit, name="import messages")
-        self._untended[address.session] += done[1]
+        def write(tx: Tx) -> _Written:
+            written = _Written(self._ensure(address, tx), *self._append(tx, address, drafts))
+            if dry:
+                raise _Rehearsed(written)
+            self._keep_names(tx, address, drafts)
+            return written
+
+        try:
+            written = self.story.write(write, name="rehearse an import" if dry else "import messages")
+        except _Rehearsed as done:
+            return done.found
+        self._untended[address.session] += written.new
         self.tend(at_least=_TENDED_AFTER)
-        return done
+        return written
 
     def tend(self, at_least: int = 1) -> None:
         """Brings the index in order for the sessions in which so many messages were written since it was."""
@@ -159,17 +170,6 @@ class Acceptance:
                 names["narrator"] = draft.speaker if names.get("narrator", draft.speaker) == draft.speaker else ""
         if names != before:
             self.story.sessions.configure(address, settings={**settings, "imported": names}, tx=tx)
-
-    def _rehearse(self, address: Address, drafts: Sequence[Draft]) -> tuple[bool, int, bool]:
-        def rehearse(tx: Tx) -> NoReturn:
-            made = self._ensure(address, tx)
-            new, moved = self._append(tx, address, drafts)
-            raise _Rehearsed(made=made, new=new, moved=moved)
-
-        try:
-            return self.story.write(rehearse, name="rehearse an import")
-        except _Rehearsed as done:
-            return done.made, done.new, done.moved
 
     def _ensure(self, address: Address, tx: Tx) -> bool:
         """Makes the session unless it is there; true when it was made."""
