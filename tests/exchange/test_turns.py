@@ -58,4 +58,4 @@ def test_the_file_is_read_ahead_no_further_than_it_takes(speakers: list[str], re
         turns.of(entry)
 
     assert read == read_ahead
-    assert turns.anybody_plays == (PLAYER in speakers)
+    assert turns.has_player == (PLAYER in speakers)

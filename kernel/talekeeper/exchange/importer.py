@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from talekeeper.errors import ImportFileError
 from talekeeper.exchange.formats import READERS
-from talekeeper.exchange.loader import Acceptance, Options, ReadDraft, Report
+from talekeeper.exchange.loader import Loader, Options, ReadDraft, Report
 from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Story
 
@@ -37,8 +37,8 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     reader = READERS[name]
     source.stream.seek(0)
     turns = Turns(source.stream, reader(source, Notes(), options.player))
-    acceptance = Acceptance(story, source, options, report, notes)
-    batches = _Batches(acceptance)
+    loader = Loader(story, source, options, report, notes)
+    batches = _Batches(loader)
     try:
         for entry in _until_fault(reader(source, notes, options.player), report):
             session = options.session or entry.session or _file_session(source, entry.line)
@@ -47,14 +47,14 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
         batches.flush()
     except ImportFileError as fault:
         report.error = fault
-    acceptance.tend()
-    if options.player is not None and not turns.anybody_plays:
+    loader.tend()
+    if options.player is not None and not turns.has_player:
         notes.take(f"nobody is called {options.player!r}, so nobody is the player", 1)
     return report
 
 
 def _until_fault(entries: Iterator[Entry], report: Report) -> Iterator[Entry]:
-    """A bad line ends the reading, not the writing of what stands before it."""
+    """A bad line ends the reading; what comes before it is still written."""
     try:
         yield from entries
     except ImportFileError as fault:
@@ -70,8 +70,8 @@ def _file_session(source: Source, line: int) -> str:
 class _Batches:
     """Drafts that wait for their batch, by session: a file may go from one session to another at every line."""
 
-    def __init__(self, acceptance: Acceptance) -> None:
-        self._acceptance = acceptance
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
         self._unwritten: dict[str, list[ReadDraft]] = {}
         self._messages = self._characters = 0
 
@@ -86,7 +86,7 @@ class _Batches:
         waiting, self._unwritten = self._unwritten, {}
         self._messages = self._characters = 0
         for session, batch in waiting.items():
-            self._acceptance.take(session, batch)
+            self._loader.load(session, batch)
 
 
 class Turns:
@@ -96,8 +96,8 @@ class Turns:
     every message is a turn of its own, from 1. That has to be known at a session's first message, so the file is read
     ahead from there: to the next player in most files, to its end where a session has none.
 
-    `ahead` gives the entries of the file anew. It reads from `stream`, as whoever asks for turns does; each finds the
-    stream where it left it.
+    `ahead` gives the entries of the file a second time. It shares `stream` with the caller; each finds the stream where
+    it left it.
     """
 
     def __init__(self, stream: BinaryIO, ahead: Iterator[Entry]) -> None:
@@ -108,12 +108,12 @@ class Turns:
         self._places: Counter[str | None] = Counter()
 
     @property
-    def anybody_plays(self) -> bool:
-        """Whether a player was met: at the end of the file, whether there is one in it."""
+    def has_player(self) -> bool:
+        """Whether a player was met so far; at the end of the file, whether it has one."""
         return bool(self._with_players)
 
     def of(self, entry: Entry) -> int | None:
-        """The turn where the file gives none and nobody is the player; None where story is to number."""
+        """The turn where the file gives none and has no player; None where the story numbers the message."""
         session = entry.session
         if session not in self._with_players and session not in self._places:
             self._look_for_a_player(session)

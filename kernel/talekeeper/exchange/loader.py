@@ -20,7 +20,7 @@ _TENDED_AFTER = 2_048
 
 @dataclass(frozen=True, slots=True)
 class ReadDraft:
-    """A draft and the line it stood on; `turn` is the one it has in a session that begins with this file."""
+    """A draft and its line in the file; `turn` is the one it has in a session that begins with this file."""
 
     line: int
     draft: Draft
@@ -58,7 +58,7 @@ class _Rehearsed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Acceptance:
+class Loader:
     """Appends batches to sessions, each in a transaction of its own, and counts."""
 
     story: Story
@@ -68,20 +68,20 @@ class Acceptance:
     notes: Notes
     _begun_here: dict[str, bool] = field(default_factory=dict[str, bool])
     _reached: dict[str, list[Coordinate]] = field(default_factory=dict[str, list[Coordinate]])
-    """Where the last message that an earlier import took from this file stands, and its other takes, by session."""
+    """By session: coordinates of the last message that an earlier import took from this file, and of its takes."""
     _rehearsed: dict[str, dict[int, int]] = field(default_factory=dict[str, dict[int, int]])
     """What a dry run has passed: session → digest of the ref → digest of the text."""
     _untended: Counter[str] = field(default_factory=Counter[str])
     """Messages written since the index was last kept in order, by session."""
 
-    def take(self, name: str, batch: Sequence[ReadDraft]) -> None:
-        """Appends what is not there yet; raises `ImportFileError` naming the line, what stands before it being kept."""
+    def load(self, name: str, batch: Sequence[ReadDraft]) -> None:
+        """Appends what is not there yet; raises `ImportFileError` naming the line, and keeps what comes before it."""
         address = Address(self.options.workspace, name)
         there = self.story.messages.by_ref(address, [ref for one in batch for ref in one.refs])
         known: dict[str | None, int] = {ref: digest(message.text) for ref, message in there.items()}
         for one in batch:
-            if stands := [there[ref].coordinate for ref in one.refs if ref in there]:
-                self._reached[name] = stands
+            if found := [there[ref].coordinate for ref in one.refs if ref in there]:
+                self._reached[name] = found
         known.update(self._rehearsed_of(name, batch))
         unseen = self._unseen(batch, known)
         begun_here = self._begun_here.setdefault(name, self._begins_here(address, batch[0], known))
@@ -106,7 +106,7 @@ class Acceptance:
             passed.update((digest(ref), text) for one in batch for ref, text in one.named)
 
     def _rehearsed_of(self, name: str, batch: Sequence[ReadDraft]) -> dict[str, int]:
-        """The messages of a batch that stood in the file before: a dry run does not find them in the story."""
+        """Messages of the batch that came before in the file: a dry run does not find them in the story."""
         passed = self._rehearsed.get(name, {})
         return {ref: passed[digest(ref)] for one in batch for ref in one.refs if passed and digest(ref) in passed}
 
@@ -205,12 +205,12 @@ class Acceptance:
     def _refuse(
         self, name: str, batch: Sequence[ReadDraft], fault: Conflict, known: Mapping[str | None, int]
     ) -> NoReturn:
-        """Keeps what stands before the message that does not fit, then names its line."""
+        """Keeps what comes before the message that does not fit, then names its line."""
         place = _misfit(batch, fault.data.get("ref"), known)
         if place is None:
             raise fault
         if place:
-            self.take(name, batch[:place])
+            self.load(name, batch[:place])
         cure = (
             "each message needs an id of its own; a file that was changed, or another of its name, "
             "can be another session, --session NAME"
@@ -259,7 +259,7 @@ class SessionCount:
 
 @dataclass(slots=True)
 class Report:
-    """`notes` say what was not taken over as it stood: reason → how often, and the first line.
+    """`notes` say what was not imported as it is in the file: reason → how often, and the first line.
 
     `error` is what ended the import, if anything did.
     """

@@ -94,7 +94,7 @@ class Source:
         return value
 
     def document(self) -> dict[str, Any]:
-        """The one JSON object that the whole file is, its numbers not bounded; the stream stands at its end then."""
+        """The JSON object that the whole file is, its numbers not bounded; leaves the stream at its end."""
         self.stream.seek(0)
         raw = self.stream.read(LONGEST_LINE + 1)
         if len(raw) > LONGEST_LINE:
@@ -130,7 +130,7 @@ def _json_fault(fault: NotJson, text: str) -> tuple[str, str]:
 
 STDIN = "-"
 _SPOOL = 8 * 1024 * 1024  # bytes of a pipe's content that wait in memory
-_WRITER_MS = 2_000  # whoever was started together with us to write needs far less to open its end
+_WRITER_MS = 2_000  # a program that was started together with this one opens its end far sooner
 _WHAT_ELSE = {
     stat.S_IFDIR: ("it is a folder", "name the files in it"),
     stat.S_IFSOCK: ("it is a socket", "name a file, or - for what is piped in"),
@@ -140,7 +140,7 @@ _DEVICE = ("it is a device", "name a file, or - for what is piped in")
 
 @contextmanager
 def opened(name: str) -> Generator[BinaryIO, None, None]:
-    """A seekable stream at its start; `-` is standard input. Raises `ImportFileError` with what stands in the way."""
+    """A seekable stream at its start; `-` is standard input. Raises `ImportFileError` with the reason if it is none."""
     if name == STDIN:
         with _spooled(sys.stdin.buffer, name) as stream:
             yield stream
@@ -165,7 +165,7 @@ def read_text(name: str) -> str:
 def _opened_file(name: str) -> Generator[BinaryIO, None, None]:
     try:
         _check_kind(name, Path(name).stat().st_mode)
-        # Without O_NONBLOCK, opening a pipe waits for somebody to write into it, perhaps for ever.
+        # Without O_NONBLOCK, opening a pipe waits until a program writes into it, and that may be never.
         handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
@@ -190,17 +190,17 @@ def _check_kind(name: str, mode: int) -> None:
 
 
 def _await_writer(handle: int, name: str) -> None:
-    """Returns once there is something to read, its end, or a writer that takes its time."""
+    """Returns at the first bytes, at the end, or as soon as a writer has opened its end."""
     waiting = select.poll()
     waiting.register(handle, select.POLLIN)
     if waiting.poll(_WRITER_MS):
         return
     try:
-        # Nothing can be lost: there is nothing in the pipe.
-        nobody = os.read(handle, 1) == b""
+        # The pipe is empty, so this read loses nothing.
+        unwritten = os.read(handle, 1) == b""
     except BlockingIOError:
-        nobody = False
-    if nobody:
+        unwritten = False
+    if unwritten:
         what = "it is a pipe into which nobody writes"
         raise ImportFileError(name, None, what, cure="start what writes into it first")
 
@@ -222,7 +222,7 @@ PLAYER_NAMES = frozenset({"user", "player"})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A message and where it stood: its line, and the offset in bytes where reading goes on.
+    """A message and its place: its line, and the offset in bytes where reading goes on.
 
     `session` is None where the format has one session a file.
     """
@@ -235,7 +235,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Notes:
-    """What was not taken over as it stood: reason → how often and the first line; filled while a reader runs."""
+    """What was not imported as it is in the file: reason → how often and the first line; filled while a reader runs."""
 
     taken: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 

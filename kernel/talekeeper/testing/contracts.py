@@ -100,7 +100,7 @@ def _is_searched(namespace: Namespace, record: Record) -> bool:
 
 
 def _words(namespace: Namespace, record: Record) -> dict[str, tuple[str, ...]]:
-    """The words of the searched text that can be asked for, each with its terms."""
+    """The words of the searched text that a query can look for, each with its terms."""
     texts = [record.value.get(name) for name in (namespace.search.text if namespace.search else ())]
     words: Iterable[str] = chain.from_iterable(text.split() for text in texts if isinstance(text, str))
     terms = {word: query_terms(word) for word in words if len(word) <= _LONGEST_QUERY}
@@ -174,14 +174,14 @@ class EmbeddingProviderContract:
     def test_passages_are_found_through_it(self, talekeeper_host: Host) -> None:
         """The kernel embeds a story with it and asks it what a question means."""
         plugin = talekeeper_host.add(self.plugin)
-        told = ("Hesper Lowe keeps the lamp.", "The boat is late.", "It rains on the pier.")
-        for text in told:
+        texts = ("Hesper Lowe keeps the lamp.", "The boat is late.", "It rains on the pier.")
+        for text in texts:
             talekeeper_host.tell(text)
 
         embedded = talekeeper_host.embed_with(f"{plugin}/{self.provider}")
         answer = talekeeper_host.search("Who keeps the lamp?")
 
-        assert embedded == len(told)
+        assert embedded == len(texts)
         assert (answer.mode, answer.degraded) == ("hybrid", "")
         assert answer.results
 

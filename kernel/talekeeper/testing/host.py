@@ -1,4 +1,4 @@
-"""A host for a test: a home of its own, no plugin but those it is given, a clock that moves only when told."""
+"""A host for tests: a home of its own, only the plugins that are added, and a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PAGE = 1_000
 class Host:
     """Everything of Talekeeper but its faces, in a folder of the test's own.
 
-    Nothing that happens to be installed is found, and no model or network is asked. What a plugin's code raises reaches
+    It finds nothing that happens to be installed, and uses no model and no network. What a plugin's code raises reaches
     the test as it is, unless `strict` is false: then it becomes a `PluginError`, as it does for people. Use it in a
     `with`, or ask pytest for the fixture `talekeeper_host`.
     """
@@ -79,10 +79,10 @@ class Host:
             lines = [f"{one}; {one.hint}" if one.hint else str(one) for one in found.diagnostics]
             raise ManifestError("\n".join(lines) or found.reason, diagnostics=list(found.diagnostics))
         host.enable(found.id)
-        stands = host.roster(_WORKSPACE).by_id[found.id]
-        if not stands.works:
-            raise PluginError(f"it is {stands.state}: {stands.reason}", where=found.id, plugin=found.id)
-        host.functions(stands)
+        added = host.roster(_WORKSPACE).by_id[found.id]
+        if not added.works:
+            raise PluginError(f"it is {added.state}: {added.reason}", where=found.id, plugin=found.id)
+        host.functions(added)
         if self._address is not None:
             host.change_session(self._address, add=[found.id])
         return found.id
@@ -153,7 +153,7 @@ class Host:
         self._services.story.tree.switch_take(self._here(), number)
 
     def fork(self, message_id: str) -> None:
-        """Goes back to a message, wherever it stands, and starts a branch there."""
+        """Goes back to a message on any branch, and starts a branch there."""
         story, here = self._services.story, self._here()
         found = story.messages.by_id(here, [message_id]).get(message_id)
         if found is None:
@@ -161,7 +161,7 @@ class Host:
         story.tree.fork(here, found.coordinate)
 
     def messages(self) -> tuple[MessageView, ...]:
-        """The story up to where it stands."""
+        """The messages from the first to the head."""
         return tuple(map(message_view, self._services.story.messages.read(self._here())))
 
     def edit(self, message_id: str, text: str) -> None:

@@ -1,7 +1,7 @@
 """Narrators for tests: models that answer from a script, in the process, with the steps of a scripted server.
 
-The gullible narrator does whatever it is told by anybody: each `DO tool({…})` found anywhere in a prompt becomes a call
-of that tool. The kernel has to stay safe with it.
+The gullible narrator obeys every text: each `DO tool({…})` found anywhere in a prompt becomes a call of that tool. The
+kernel has to stay safe with it.
 """
 
 from __future__ import annotations

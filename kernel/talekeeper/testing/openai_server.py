@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on loopback that answers from a script and records what it was asked.
+"""An OpenAI-compatible server on loopback that answers from a script and records its requests.
 
 It has real sockets, real chunks and real drops, so that what is tested is what runs. It needs nothing but the standard
 library and is no server to be left running: it checks no input and speaks to one machine.
@@ -65,7 +65,7 @@ def decider(script: Script, at_end: Callable[[], Step]) -> Callable[[Recorded], 
 class ScriptedServer:
     """Answers `/v1/chat/completions` with the steps of `script`, in order, or with what it makes of each request.
 
-    `/v1/embeddings` gives `hash_vector`s of `dimensions` numbers unless a step of `embeddings` stands first in line;
+    `/v1/embeddings` gives `hash_vector`s of `dimensions` numbers unless a step of `embeddings` comes first;
     `/v1/models` lists `models`. With `key`, a request without that bearer token gets 401. A script that has run out
     answers 500, so that a request too many is seen. Used as a context manager; `port` 0 takes a free one.
     """
@@ -108,7 +108,7 @@ class ScriptedServer:
 
     @property
     def chats(self) -> list[Recorded]:
-        """The requests that asked for an answer."""
+        """The requests for a chat answer."""
         return [request for request in self.requests if request.path.endswith("/chat/completions")]
 
     def __enter__(self) -> Self:

@@ -43,7 +43,7 @@ def say(text: str, *, wait: float = 0.0, gap: float = 0.0, piece: int = 8, finis
 
 
 def say_json(value: object) -> Step:
-    """A JSON value as text, as a model asked for one answers."""
+    """A JSON value as text, as a model answers that was given a schema."""
     return Step(json.dumps(value, ensure_ascii=False), finish="stop")
 
 
@@ -75,8 +75,8 @@ def stop_short(text: str, after: int, *, piece: int = 8) -> Step:
 
 def raw(body: bytes | str, content_type: str = "text/event-stream", *, status: int = 200, **headers: str) -> Step:
     """Any bytes at all."""
-    told = {"content-type": content_type} | {name.replace("_", "-"): value for name, value in headers.items()}
-    return Step(raw=body.encode() if isinstance(body, str) else body, status=status, headers=told)
+    all_headers = {"content-type": content_type} | {name.replace("_", "-"): value for name, value in headers.items()}
+    return Step(raw=body.encode() if isinstance(body, str) else body, status=status, headers=all_headers)
 
 
 def echo_key(status: int = 401) -> Step:

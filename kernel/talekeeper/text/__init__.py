@@ -1,4 +1,4 @@
-"""Everything a string is asked for: its terms, its day, where it may be cut, whether it may be stored. No I/O."""
+"""Strings: their terms, dates and cuts, how they are shown, and strict JSON. Nothing here does I/O."""
 
 from typing import TYPE_CHECKING
 

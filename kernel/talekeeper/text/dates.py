@@ -1,6 +1,6 @@
 """The day of a message, read from the `time` its file gives, and the words people ask for that day with.
 
-Only what is certain is read: 03/02/2022 says a year, for nobody knows which of the others is the month.
+Only what is certain is read: 03/02/2022 gives a year, because either of the others may be the month.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def date_words(raw: str | float) -> str:
     return _words(str(raw))
 
 
-# The messages of a session share few days, and this stands on the road of every message added.
+# The messages of a session share few days, and every message added comes through here.
 @lru_cache(1024)
 def _words(raw: str) -> str:
     found = read_day(raw)

@@ -30,7 +30,7 @@ _ZEROS = "660 6F0 7C0 966 9E6 A66 AE6 B66 BE6 C66 CE6 D66 DE6 E50 ED0 F20 1040 1
 _HEAP = r"[^\w\s\0-\xac\xae-\u02ff]{100,}+"
 _LONG = 1000
 # The signs of everyday typing, exchanged first. For English that is all there is to do, fifty times faster than the
-# whole road; Chinese without its wide signs is in normal form, which is seen thirty times faster than made.
+# other way; Chinese without its wide signs is in normal form, which is seen thirty times faster than made.
 _EVERYDAY = (
     *(("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", " "), ("…", " ")),
     *(("，", ","), ("！", "!"), ("？", "?"), ("：", ":"), ("；", ";"), ("（", "("), ("）", ")"), ("\u3000", " ")),

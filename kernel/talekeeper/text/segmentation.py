@@ -103,5 +103,5 @@ def token_quarters(text: str) -> int:
 
 @cache
 def _dense() -> re.Pattern[str]:
-    """Letters and punctuation of Chinese, Japanese, Korean, wide forms included; compiled when first asked for."""
+    """Letters and punctuation of Chinese, Japanese, Korean, wide forms included; compiled at first use."""
     return re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff01-\uffdc\U00017000-\U0003ffff]")

@@ -113,13 +113,13 @@ def query_terms(text: str) -> tuple[str, ...]:
     """The terms to look for, each once, in the order of the text.
 
     Stop words are left out, and CJK pairs that touch a stop character where two others remain; a text of nothing else
-    keeps them all. A character that stands between stop characters is asked for by itself, since no pair tells of it.
+    keeps them all. A character between stop characters is a term by itself, since no pair tells of it.
     """
-    asked = _asked(text)
-    telling_pairs = {part.term for part in asked if part.is_pair and not part.is_stop}
+    parts = _query_parts(text)
+    telling_pairs = {part.term for part in parts if part.is_pair and not part.is_stop}
     pairs_suffice = len(telling_pairs) >= _TELLING_PAIRS
-    wanted = [part.term for part in asked if not part.is_stop or (part.is_pair and not pairs_suffice)]
-    return tuple(dict.fromkeys(wanted or [part.term for part in asked]))
+    wanted = [part.term for part in parts if not part.is_stop or (part.is_pair and not pairs_suffice)]
+    return tuple(dict.fromkeys(wanted or [part.term for part in parts]))
 
 
 def everyday_terms(text: str) -> tuple[str, ...]:
@@ -128,10 +128,10 @@ def everyday_terms(text: str) -> tuple[str, ...]:
     They tell two messages apart that match the rest alike: "who was it *for*", "what *is* *he*".
     """
     kept = set(query_terms(text))
-    return tuple(dict.fromkeys(part.term for part in _asked(text) if part.is_stop_word and part.term not in kept))
+    return tuple(dict.fromkeys(part.term for part in _query_parts(text) if part.is_stop_word and part.term not in kept))
 
 
-class _Asked(NamedTuple):
+class _QueryTerm(NamedTuple):
     term: str
     is_stop: bool
     is_pair: bool = False
@@ -142,33 +142,33 @@ class _Asked(NamedTuple):
         return self.is_stop and not self.is_pair and not self.term.startswith(SINGLE)
 
 
-@lru_cache(8)  # a search asks the same texts for telling terms, for everyday ones, and again for each excerpt
-def _asked(text: str) -> tuple[_Asked, ...]:
-    return tuple(part for run in find_runs(normalise(text)) for part in _asked_of(run))
+@lru_cache(8)  # a search reads the same texts for telling terms, for everyday ones, and again for each snippet
+def _query_parts(text: str) -> tuple[_QueryTerm, ...]:
+    return tuple(part for run in find_runs(normalise(text)) for part in _query_terms_of(run))
 
 
-def _asked_of(run: str) -> Iterable[_Asked]:
+def _query_terms_of(run: str) -> Iterable[_QueryTerm]:
     script = _script_of(run)
     if script is Script.WORD:
-        return _asked_word(run) if len(run) <= TOKEN_LIMIT else _asked_words(run)
-    return _asked_signs(run, script)
+        return _query_word(run) if len(run) <= TOKEN_LIMIT else _query_words(run)
+    return _query_signs(run, script)
 
 
-def _asked_words(run: str) -> tuple[_Asked, ...]:
+def _query_words(run: str) -> tuple[_QueryTerm, ...]:
     return tuple(
-        _Asked(term, token in STOP_WORDS) for token, term in zip(split_word(run), word_terms(run), strict=True)
+        _QueryTerm(term, token in STOP_WORDS) for token, term in zip(split_word(run), word_terms(run), strict=True)
     )
 
 
-_asked_word = lru_cache(1 << 13)(_asked_words)
+_query_word = lru_cache(1 << 13)(_query_words)
 
 
-def _asked_signs(run: str, script: Script) -> Iterator[_Asked]:
+def _query_signs(run: str, script: Script) -> Iterator[_QueryTerm]:
     for term in _terms_of(run, script):
         is_stop = script is Script.CJK and not STOP_CHARACTERS.isdisjoint(term)
-        yield _Asked(term, is_stop, is_pair=script is Script.CJK and len(run) > 1)
+        yield _QueryTerm(term, is_stop, is_pair=script is Script.CJK and len(run) > 1)
     if script is Script.CJK and len(run) > 1:
-        yield from (_Asked(SINGLE + character, is_stop=False) for character in _stranded(run))
+        yield from (_QueryTerm(SINGLE + character, is_stop=False) for character in _stranded(run))
 
 
 def _stranded(run: str) -> Iterator[str]:
@@ -202,15 +202,15 @@ def _terms_of(run: str, script: Script) -> Sequence[str]:
 def paired_characters(text: str, terms: Collection[str]) -> dict[str, tuple[str, ...]]:
     """For the telling characters of a text, as terms of their own, the pairs of `terms` they stand in: 狗 → 遛狗, 狗吗.
 
-    `terms` are what is asked for already; a character among them is not here, nor one that none of their pairs holds.
+    `terms` are those of the query; a character among them is left out, and so is one that none of their pairs holds.
     """
-    asked = set(terms)
-    pairs = dict.fromkeys(pair for run in _paired_runs(text) for pair in map("".join, pairwise(run)) if pair in asked)
+    known = set(terms)
+    pairs = dict.fromkeys(pair for run in _paired_runs(text) for pair in map("".join, pairwise(run)) if pair in known)
     found: dict[str, list[str]] = {}
     for pair in pairs:
         for character in dict.fromkeys(pair):
             found.setdefault(SINGLE + character, []).append(pair)
-    return {term: tuple(held) for term, held in found.items() if term[-1] not in _TELL_NOTHING and term not in asked}
+    return {term: tuple(held) for term, held in found.items() if term[-1] not in _TELL_NOTHING and term not in known}
 
 
 def _paired_runs(text: str) -> list[str]:

@@ -5,7 +5,7 @@
     {"end": {"sessions": 2, "lines": 312}, "hash": …}
 
 A line's hash covers the hash before it and the line without its own, so that a line changed, lost or moved shows. Index
-and counters are not in it: they are made anew from the rows.
+and counters are not in it: a restore makes them from the rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERSION = 2
 # Coordinates, turns and revisions fit the four bytes that the index has for them.
 MAX_PLACE = 2**31 - 1
 
-Kind = Callable[[object], str]
+ColumnCheck = Callable[[object], str]
 """Gives what a value must be, as in "must be text"; empty when it is."""
 
 
@@ -41,7 +41,7 @@ class Column:
     """One column of a table: its name, and what it may hold."""
 
     name: str
-    kind: Kind
+    kind: ColumnCheck
 
 
 def text(value: object) -> str:
@@ -71,7 +71,7 @@ def time(value: object) -> str:
     return "must be a time, such as 2024-03-05T12:00:00.000Z"
 
 
-def number(low: int, high: int = MAX_PLACE) -> Kind:
+def number(low: int, high: int = MAX_PLACE) -> ColumnCheck:
     """A whole number in an inclusive range."""
 
     def fits(value: object) -> str:
@@ -81,17 +81,17 @@ def number(low: int, high: int = MAX_PLACE) -> Kind:
     return fits
 
 
-def one_of(*choices: str) -> Kind:
+def one_of(*choices: str) -> ColumnCheck:
     """One of the texts listed."""
     return lambda value: "" if isinstance(value, str) and value in choices else f"must be one of {', '.join(choices)}"
 
 
-def or_null(kind: Kind) -> Kind:
+def or_null(kind: ColumnCheck) -> ColumnCheck:
     """The kind, or null."""
     return lambda value: "" if value is None else (wanted := kind(value)) and f"{wanted}, or null"
 
 
-def _document(wanted: str, fits: Callable[[Any], bool]) -> Kind:
+def _document(wanted: str, fits: Callable[[Any], bool]) -> ColumnCheck:
     def check(value: object) -> str:
         try:
             return "" if isinstance(value, str) and fits(loads(value, "document")) else f"must be {wanted}, as text"
@@ -143,7 +143,7 @@ class Table:
         return tuple(column.name for column in self.declared)
 
 
-def _table(name: str, columns: dict[str, Kind], key: str, session: str = "session") -> Table:
+def _table(name: str, columns: dict[str, ColumnCheck], key: str, session: str = "session") -> Table:
     """`columns` maps names, several with blanks between them, to what they hold."""
     declared = tuple(Column(each, kind) for names, kind in columns.items() for each in names.split())
     return Table(name, declared, tuple(key.split()), session)
@@ -284,7 +284,7 @@ OF_BOTH = (
 """Their rows belong to a session, or with an empty one to the workspace or a preset."""
 
 IN_ORDER = {table.name: place for place, table in enumerate((*OF_WORKSPACE, SESSION, *OF_SESSION, *OF_BOTH))}
-"""Where a table stands among those of its workspace or session; within a table, rows ascend by `key`."""
+"""The place of a table among those of its workspace or session; within a table, rows ascend by `key`."""
 
 
 def added(table: str, row: Mapping[str, Any]) -> dict[str, Any]:

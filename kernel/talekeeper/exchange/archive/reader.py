@@ -32,7 +32,7 @@ _HEAD = {ARCHIVE_KEY, "version", "workspace", "written"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row and the line it stands on; `values` has every column of the table."""
+    """One row and its line; `values` has every column of the table."""
 
     line: int
     table: Table
@@ -128,7 +128,7 @@ def _row(source: Source, line: Line, value: dict[str, Any], version: int) -> Row
 
 
 class _Place:
-    """Rows stand in the order in which they are written, so none can stand twice, in another's place, or alone."""
+    """Rows come in the order of writing, so none can come twice, in another's place, or alone."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -174,8 +174,8 @@ class _Branch:
     line: Row
 
 
-class SessionFit:
-    """Told every row of a session in the order of the file; raises `ImportFileError` naming line and column."""
+class SessionChecker:
+    """Takes every row of a session in the order of the file; raises `ImportFileError` naming line and column."""
 
     def __init__(self, source: Source, session: Row) -> None:
         self._source = source
@@ -186,13 +186,13 @@ class SessionFit:
         self._refs: set[str] = set()
         self._checks: dict[str, Callable[[Row], None]] = {
             "branch": self._branch,
-            "lineage": self._kept,
+            "lineage": self._lineage_row,
             "message": self._message,
             "message_text": self._message_text,
             "job": self._job,
             "record": self._record,
-            "use": self._standing,
-            "decision": self._standing,
+            "use": self._coordinate,
+            "decision": self._coordinate,
         }
 
     def add(self, row: Row) -> None:
@@ -202,13 +202,13 @@ class SessionFit:
             check(row)
 
     def end(self) -> None:
-        """Checks what only the whole session shows: its counts, where its head stands, and where branches grow."""
+        """Checks what only the whole session shows: its counts, its head, and where branches begin."""
         session = self._session
         for column, found in (("messages", len(self._revisions)), ("branches", len(self._branches))):
             if session.values[column] != found:
                 session.refuse(self._source, column, f"says {session.values[column]}, and {found} are there")
         for branch in self._branches[1:]:
-            if not self._stands(branch.parent, branch.fork_depth, starts=False):
+            if not self._exists(branch.parent, branch.fork_depth, starts=False):
                 branch.line.refuse(self._source, "fork_depth", "names a place where nothing stands")
         self._check_head("head")
         if session.values["redo_branch"] is not None or session.values["redo_depth"] is not None:
@@ -218,7 +218,7 @@ class SessionFit:
     def _refuse(self, row: Row, column: str, what: str) -> None:
         row.refuse(self._source, column, what)
 
-    def _stands(self, branch: int, depth: int, *, starts: bool = True) -> bool:
+    def _exists(self, branch: int, depth: int, *, starts: bool = True) -> bool:
         """Whether a place is a message, the root, or (with `starts`) the start of a branch."""
         if (branch, depth) == (0, -1):
             return True
@@ -229,7 +229,7 @@ class SessionFit:
 
     def _check_head(self, name: str) -> None:
         branch, depth = self._session.values[f"{name}_branch"], self._session.values[f"{name}_depth"]
-        if branch is None or depth is None or not self._stands(branch, depth):
+        if branch is None or depth is None or not self._exists(branch, depth):
             self._refuse(self._session, f"{name}_depth", "names a place where nothing stands")
 
     def _check_lineage(self) -> None:
@@ -255,7 +255,7 @@ class SessionFit:
             self._refuse(row, "fork_depth", "of the first branch must be -1")
         self._branches.append(_Branch(parent, fork, fork, row))
 
-    def _kept(self, row: Row) -> None:
+    def _lineage_row(self, row: Row) -> None:
         self._known_branch(row)
         self._lineage[row.values["branch"]] = (row.values["upto"], row)
 
@@ -295,17 +295,17 @@ class SessionFit:
         if (row.values["covered_start"] is None) != (row.values["covered_end"] is None):
             self._refuse(row, "covered_end", "is given without the other end, or missing")
         branch, depth = row.values["covered_branch"], row.values["covered_end"]
-        if (branch is None) != (depth is None) or (branch is not None and not self._stands(branch, depth)):
+        if (branch is None) != (depth is None) or (branch is not None and not self._exists(branch, depth)):
             self._refuse(row, "covered_branch", "names a place where nothing stands")
 
     def _record(self, row: Row) -> None:
         if row.values["preset"]:
             self._refuse(row, "preset", "must be empty in a session")
-        self._standing(row)
+        self._coordinate(row)
         check_record(self._source, row)
 
-    def _standing(self, row: Row) -> None:
-        if not self._stands(row.values["branch"], row.values["depth"]):
+    def _coordinate(self, row: Row) -> None:
+        if not self._exists(row.values["branch"], row.values["depth"]):
             self._refuse(row, "depth", "names a place where nothing stands")
 
 

@@ -1,8 +1,8 @@
-"""Reads an archive back: every row as it was, the index and the counters made anew.
+"""Restores an archive: every row as it was, with a new index and new counters.
 
 The file is read twice: once to check all of it, which writes nothing, and once to take it in. What belongs to the
-workspace comes in one transaction. A session stays hidden until all of it is there; when that does not come about it is
-taken away, by the process itself or, where that was killed, by whoever opens the home next (`sweep_leftovers`). One
+workspace comes in one transaction. A session stays hidden until it is complete. One that does not get that far is
+deleted, by the process itself or, if that was killed, by the next one that opens the home (`sweep_leftovers`). One
 that is there already is left as it is when it is the same session, and refused when it is another.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, Conflict, ImportFileError, TalekeeperError
 from talekeeper.exchange.archive import ARCHIVE_KEY, SESSION
-from talekeeper.exchange.archive.reader import CURE, Row, SessionFit, check_record, unpack
+from talekeeper.exchange.archive.reader import CURE, Row, SessionChecker, check_record, unpack
 from talekeeper.exchange.loader import Options, Report
 from talekeeper.exchange.source import Source
 from talekeeper.story import Address, Scope, Story, check_name
@@ -40,7 +40,7 @@ def restore_archive(
 
     `Options.session` gives the one session of an archive another id. A dry run checks every line and writes nothing.
     A fault in the file ends the import before anything is taken in; `Report.error` says where it is. Raises `Busy`
-    while somebody else restores in the workspace.
+    while another process restores in the workspace.
     """
     report = Report(source.name, ARCHIVE_KEY, dry_run=options.dry_run)
     try:
@@ -64,7 +64,7 @@ def restore_archive(
 
 
 def sweep_leftovers(story: Story, leases: Leases) -> None:
-    """Takes away what a killed restore left hidden; one that is still at work is left alone."""
+    """Deletes what a killed restore left hidden; one that is still at work is left alone."""
     for workspace in story.workspaces.unfinished():
         try:
             with leases.hold(workspace, _LEASE):
@@ -84,7 +84,7 @@ class _Restore:
         self._workspace = workspace
         self._batch: list[Row] = []
         self._at = 0  # the line of the row that was inserted last
-        self._fit: SessionFit | None = None
+        self._checker: SessionChecker | None = None
         self._session = ""
         self._skipping = False
 
@@ -107,10 +107,10 @@ class _Restore:
         if row.table is SESSION:
             self._close()
             self._open(row)
-        elif self._fit is None:
+        elif self._checker is None:
             self._take_of_workspace(row)
         else:
-            self._take_of_session(self._fit, row)
+            self._take_of_session(self._checker, row)
         if not self._skipping:
             self._batch.append(row)
             if self._session and len(self._batch) >= _BATCH:
@@ -122,8 +122,8 @@ class _Restore:
                 row.refuse(self._source, "depth", "names a place in a story, and the record belongs to none")
             check_record(self._source, row)
 
-    def _take_of_session(self, fit: SessionFit, row: Row) -> None:
-        fit.add(row)
+    def _take_of_session(self, checker: SessionChecker, row: Row) -> None:
+        checker.add(row)
         row.values["session"] = self._session
         if row.table.name == "message":
             count = self._report.session(self._session)
@@ -136,7 +136,7 @@ class _Restore:
     def _open(self, row: Row) -> None:
         if self._session and self._options.session is not None:
             self._source.fail(row.line, "the archive holds several sessions", "leave --session away")
-        self._fit = SessionFit(self._source, replace(row, values=dict(row.values)))
+        self._checker = SessionChecker(self._source, replace(row, values=dict(row.values)))
         self._session = check_name(self._options.session or str(row.values["id"]), "session")
         row.values["id"] = self._session
         there = self._story.read(self._there)
@@ -155,11 +155,11 @@ class _Restore:
 
     def _close(self) -> None:
         """Completes the session, or what belongs to the workspace and its presets."""
-        if self._fit is not None:
-            self._fit.end()
+        if self._checker is not None:
+            self._checker.end()
         if self._options.dry_run:
             self._batch.clear()
-        elif self._fit is None:
+        elif self._checker is None:
             self._write(self._of_workspace)
             self._batch.clear()
             self._story.index.maintain()
@@ -188,7 +188,7 @@ class _Restore:
 
     def _insert(self, tx: Tx, row: Row) -> bool:
         self._at = row.line
-        return insert(tx, self._workspace, row, anew=self._fit is not None)
+        return insert(tx, self._workspace, row, all_new=self._checker is not None)
 
     def _write(self, fn: Callable[[Tx], object]) -> None:
         try:
@@ -197,14 +197,14 @@ class _Restore:
             self._source.fail(self._at, f"the row does not fit those before it: {fault.what}", CURE)
 
 
-def insert(tx: Tx, workspace: str, row: Row, *, anew: bool) -> bool:
-    """Writes one row; a session's own row hides it. Unless all is `anew`, one that is there stays as it is: False."""
+def insert(tx: Tx, workspace: str, row: Row, *, all_new: bool) -> bool:
+    """Writes one row, a session's own as hidden. Unless all are new, an existing row stays as it is: False."""
     columns = ("workspace", *row.table.columns)
     values = [workspace, *(row.values[column] for column in row.table.columns)]
     if row.table is SESSION:
         columns, values = (*columns, "deleting"), [*values, 1]
     marks = ", ".join("?" * len(columns))
-    otherwise = "" if anew else " ON CONFLICT DO NOTHING"
+    otherwise = "" if all_new else " ON CONFLICT DO NOTHING"
     written = tx.run(
         f"INSERT INTO {row.table.name}({', '.join(columns)}) VALUES ({marks}){otherwise}",  # noqa: S608 - names of our own
         values,

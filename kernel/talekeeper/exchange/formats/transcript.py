@@ -66,7 +66,7 @@ class _Open:
 
 
 def read_transcript(source: Source, notes: Notes, player: str | None = None) -> Iterator[Entry]:
-    """Entries in file order, known by their place (`#1`, …). What stands before the first speaker is narration."""
+    """Entries in file order, known by their place (`#1`, …). What comes before the first speaker is narration."""
     known = frozenset({player.casefold()} if player else ())
     place = 0
     for message in _messages(source, known):
