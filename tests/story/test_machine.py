@@ -368,7 +368,7 @@ class StoryMachine(RuleBasedStateMachine):
 
 
 TestStory = StoryMachine.TestCase
-TestStory.settings = settings(max_examples=25, stateful_step_count=40)
+TestStory.settings = settings(max_examples=12, stateful_step_count=40)
 
 
 TestLongStories: Any = pytest.mark.slow(type("TestLongStories", (StoryMachine.TestCase,), {}))
