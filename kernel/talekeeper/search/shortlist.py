@@ -27,7 +27,7 @@ _DIGITS = 10
 
 Place = tuple[int, int]
 """(field, position): a passage while a query runs."""
-KeyOf = Callable[[Sequence[Place]], Mapping[Place, str]]
+KeyOf = Callable[[Sequence[Place]], Mapping[Place, tuple[str, str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
 
 
 def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:
-    """The `k` best rows in order: higher score, later turn, deeper in the story, then key."""
+    """The `k` best rows in order: higher score, later turn, deeper in the story, then by `key_of`."""
     ranking = (-found.score).argsort(kind="stable")
     scores: list[float] = found.score.take(ranking).tolist()
     end = _with_equals(scores, k)

@@ -124,6 +124,7 @@ def answered(passages: Sequence[Passage], at: int) -> float:
 
 @dataclass(frozen=True)
 class Expected:
+    namespace: str
     key: str
     turn: int
     depth: int
@@ -132,8 +133,8 @@ class Expected:
     near: frozenset[str] = frozenset()
 
     @property
-    def standing(self) -> tuple[float, int, int, str]:
-        return -round(self.score, 9), -self.turn, -self.depth, self.key
+    def standing(self) -> tuple[float, int, int, str, str]:
+        return -round(self.score, 9), -self.turn, -self.depth, self.namespace, self.key
 
 
 def brute_force(live: Live, query: Query) -> list[Expected]:
@@ -143,6 +144,7 @@ def brute_force(live: Live, query: Query) -> list[Expected]:
     first = sorted(
         (
             Expected(
+                one.namespace,
                 one.key,
                 one.turn,
                 one.depth,
@@ -169,7 +171,7 @@ def second_stage(passages: Sequence[Passage], terms: Sequence[str], first: Seque
         one = passages[at]
         score, near = neighbour_score(passages, at, terms, part)
         matched = frozenset(terms) & one.terms.counts.keys()
-        rescored[one.key] = Expected(one.key, one.turn, one.depth, score, matched, frozenset(near))
+        rescored[one.key] = Expected(one.namespace, one.key, one.turn, one.depth, score, matched, frozenset(near))
     return list(rescored.values())
 
 

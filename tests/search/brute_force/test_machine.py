@@ -261,9 +261,10 @@ def some_version(chance: Random, *, at_root: bool) -> Passage:
     )
 
 
-def test_a_search_is_brute_force_whatever_was_done_to_the_index(agree: Agree) -> None:
+def test_a_search_is_brute_force_whatever_was_done_to_the_index(agree: Agree, request: pytest.FixtureRequest) -> None:
     class Machine(IndexMachine):
         def __init__(self) -> None:
             super().__init__(agree)
 
-    run_state_machine_as_test(Machine, settings=settings(max_examples=50, stateful_step_count=40))
+    examples = 100 if request.config.getoption("--slow") else 15
+    run_state_machine_as_test(Machine, settings=settings(max_examples=examples, stateful_step_count=40))
