@@ -98,39 +98,27 @@ def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
 
 def _provided(provided: Provided, host: Host, providers: Providers) -> Encoder:
     if provided.provider == LOCAL and providers.embedding(LOCAL) is None:
-        _register_local(providers)
-    registered = providers.embedding(provided.provider)
-    if registered is not None:
-        return _encoder(registered, provided, _plainly)
+        from talekeeper.models import MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
+
+        providers.register_embedding_provider(
+            LOCAL, version=local_version(), models=[MODEL], embed=lambda texts, _: local_embed(texts)
+        )
+    provider = providers.embedding(provided.provider)
+    if provider is not None:
+        return _encoder(provider, provided, lambda call, *, quick: call())  # noqa: ARG005 - a host's own is not guarded
     plugin_id, _, name = provided.provider.partition("/")
+    found = provider_functions(host, plugin_id, name, operation="embed", noun="embedding provider")
+    models: Sequence[str] = found["models"]
+    provider = EmbeddingProvider(
+        provided.provider, found["version"], found["embed"], found.get("list_models", lambda: models)
+    )
     deadlines = host.guard.deadlines
 
     def guarded(call: Callable[[], T], *, quick: bool) -> T:
         seconds = deadlines.tool if quick else deadlines.job
         return host.guard.call(Call(plugin_id, f"embedding provider {name}", seconds), call)
 
-    return _encoder(_of_plugin(host, plugin_id, name), provided, guarded)
-
-
-def _plainly(call: Callable[[], T], *, quick: bool) -> T:
-    del quick
-    return call()
-
-
-def _register_local(providers: Providers) -> None:
-    from talekeeper.models import MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
-
-    providers.register_embedding_provider(
-        LOCAL, version=local_version(), models=[MODEL], embed=lambda texts, _: local_embed(texts)
-    )
-
-
-def _of_plugin(host: Host, plugin_id: str, name: str) -> EmbeddingProvider:
-    found = provider_functions(host, plugin_id, name, operation="embed", noun="embedding provider")
-    models: Sequence[str] = found["models"]
-    return EmbeddingProvider(
-        f"{plugin_id}/{name}", found["version"], found["embed"], found.get("list_models", lambda: models)
-    )
+    return _encoder(provider, provided, guarded)
 
 
 def _encoder(provider: EmbeddingProvider, provided: Provided, run: _Run) -> Encoder:

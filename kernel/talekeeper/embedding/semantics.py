@@ -125,8 +125,10 @@ class Semantics:
         encoder = self.encoder()
         if encoder is None:
             return 0
-        if encoder.store is not None:
-            self._sweep(encoder.store)
+        removals = self._story.vectors.removals() if encoder.store is not None else ()
+        if encoder.store is not None and removals != self._swept:
+            encoder.store.sweep(self._story)  # takes what removed passages have left there
+            self._swept = removals
         done = 0
         for scope in self._story.vectors.scopes(address):
             for waiting in self._waiting(scope, encoder.fingerprint):
@@ -142,16 +144,11 @@ class Semantics:
 
     def _waiting(self, scope: Scope, fingerprint: str) -> Iterator[Unembedded]:
         """Stretch by stretch. How far a partition has been dealt with is remembered: passages are added at its end."""
-        key: tuple[int, str] | None = None
-        after = self._reached(scope, fingerprint)
+        part = self._story.vectors.part(scope)
+        after = -1 if part is None else self._done.get((part, fingerprint), -1)
         while (waiting := self._story.vectors.waiting(scope, fingerprint, after=after)) is not None:
             yield waiting
-            key, after = (waiting.part, fingerprint), waiting.end
-            self._done[key] = after
-
-    def _reached(self, scope: Scope, fingerprint: str) -> int:
-        part = self._story.vectors.part(scope)
-        return -1 if part is None else self._done.get((part, fingerprint), -1)
+            after = self._done[waiting.part, fingerprint] = waiting.end
 
     def _embed(self, encoder: Encoder, waiting: Unembedded, docs: Sequence[int], cancel: Cancel | None) -> int:
         """Keeps a vector for each passage, an empty one for a blank passage."""
@@ -167,13 +164,6 @@ class Semantics:
         if store is not None and late:
             store.remove(waiting.part, late)
         return len(docs)
-
-    def _sweep(self, store: PluginStore) -> None:
-        """What passages left behind in a plugin's store goes, whenever some were removed since the last look."""
-        removals = self._story.vectors.removals()
-        if removals != self._swept:
-            store.sweep(self._story)
-            self._swept = removals
 
     def _vectors(self, encoder: Encoder, texts: Sequence[str]) -> dict[str, Vector]:
         with self._lock:

@@ -184,34 +184,30 @@ def _ordered(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _of_message(request: _Request, one: Ranked, message: Message) -> Hit:
-    return Hit(
+    return _hit(
+        request,
+        one,
+        message.text,
         source=MESSAGES,
         id=message.id,
         turn=message.turn,
-        text=_snippet(message.text, request.question),
-        score=one.score,
-        matched=one.matched,
         time=message.time or "",
         speaker=message.speaker,
         near=one.near,
-        also=_also(one),
         in_prompt=message.id in request.shown,
-        why=one.explanation,
-        closeness=one.closeness if request.explain else None,
-        placing=one.placing,
     )
 
 
 def _of_record(request: _Request, one: Ranked, found: Searchable, record: Record) -> Hit:
     search, value = found.search, record.value
     covers = record.turn_from not in {record.turn, -1}
-    return Hit(
+    return _hit(
+        request,
+        one,
+        "\n".join(text for name in search.text if (text := _text(value, name))),
         source=found.label,
         id=record.key,
         turn=_known(record.turn),
-        text=_snippet("\n".join(text for name in search.text if (text := _text(value, name))), request.question),
-        score=one.score,
-        matched=one.matched,
         plugin=one.plugin,
         namespace=one.namespace,
         turn_from=record.turn_from if covers else None,
@@ -219,10 +215,19 @@ def _of_record(request: _Request, one: Ranked, found: Searchable, record: Record
         speaker=_text(value, search.speaker),
         title=_text(value, search.title),
         authority=_text(value, "authority"),
-        also=_also(one),
+    )
+
+
+def _hit(request: _Request, one: Ranked, text: str, **row: Any) -> Hit:
+    return Hit(
+        text=snippet(text, " ".join(request.question.texts)),
+        score=one.score,
+        matched=one.matched,
+        also=tuple(Also(key, _known(turn)) for key, turn in one.also),
         why=one.explanation,
         closeness=one.closeness if request.explain else None,
         placing=one.placing,
+        **row,
     )
 
 
@@ -232,16 +237,8 @@ def _text(value: Mapping[str, Json], name: str | None) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _also(one: Ranked) -> tuple[Also, ...]:
-    return tuple(Also(key, _known(turn)) for key, turn in one.also)
-
-
 def _known(turn: int) -> int | None:
     return None if turn < 0 else turn
-
-
-def _snippet(text: str, question: Question) -> str:
-    return snippet(text, " ".join(question.texts))
 
 
 def _hint(request: _Request, ranking: Ranking) -> str:

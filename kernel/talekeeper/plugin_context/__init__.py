@@ -9,7 +9,13 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.plugin_context.bound import Bound, InJob, InTurn, Lifetime
-    from talekeeper.plugin_context.calls import CallContext, call_plugin, run_command, working_plugin
+    from talekeeper.plugin_context.calls import (
+        CallContext,
+        call_plugin,
+        check_arguments,
+        run_command,
+        working_plugin,
+    )
     from talekeeper.plugin_context.importers import Imported, import_lore, importers_aside, importers_for, run_importer
     from talekeeper.plugin_context.models import with_cost
     from talekeeper.plugin_context.pending import Pending
@@ -28,6 +34,7 @@ __all__ = [
     "Lifetime",
     "Pending",
     "call_plugin",
+    "check_arguments",
     "import_lore",
     "importers_aside",
     "importers_for",

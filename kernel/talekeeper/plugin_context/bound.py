@@ -181,7 +181,16 @@ class Bound:
             return self.own(name)
         if name not in self.plugin.declared.permissions.get("read", ()):
             raise self._denied(f"it reads {name}", f'add "{name}" to read under [permissions] in plugin.toml')
-        return self._others(name)
+        plugin_id, _, bare = name.partition("/")
+        plugin = self.services.host.roster(session=self.session).by_id.get(plugin_id)
+        found = [one for one in plugin.declared.data if one.name == bare] if plugin and plugin.works else []
+        if not found:
+            what = f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
+            raise NotFound(what)
+        hidden = found[0].search is not None and found[0].search.visibility == "owner"
+        if hidden and not self.story.read(lambda tx: is_owner(tx, self.address)):
+            raise self._denied(f"it reads {name}", "only the owner may see that")
+        return found[0]
 
     def scope(self, namespace: Namespace) -> Scope:
         """Whose records of the namespace are meant; raises `NotFound` for a preset's in a session without one."""
@@ -236,19 +245,6 @@ class Bound:
                 step.run(tx, self.at)
 
         self.story.write(run, name=f"a batch of {self.plugin.id}")
-
-    def _others(self, name: str) -> Namespace:
-        plugin_id, _, bare = name.partition("/")
-        plugin = self.services.host.roster(session=self.session).by_id.get(plugin_id)
-        found = [one for one in plugin.declared.data if one.name == bare] if plugin and plugin.works else []
-        if not found:
-            raise NotFound(
-                f"{name} is not there: plugin {plugin_id!r} does not work in this session or does not declare it"
-            )
-        hidden = found[0].search is not None and found[0].search.visibility == "owner"
-        if hidden and not self.story.read(lambda tx: is_owner(tx, self.address)):
-            raise self._denied(f"it reads {name}", "only the owner may see that")
-        return found[0]
 
     def _denied(self, what: str, cure: str) -> PermissionDenied:
         denied = PermissionDenied(what, where=self.plugin.id, cure=cure, plugin=self.plugin.id)

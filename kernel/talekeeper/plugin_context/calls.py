@@ -89,8 +89,7 @@ def run_command(services: Services, address: Address, path: str, arguments: Mapp
     raises on purpose (`UserError`, `Skip`, `Retry`) passes through.
     """
     plugin, name = working_plugin(services, address, path, "commands")
-    given = _plain_arguments(arguments)
-    _check(_declared(plugin, "commands", name).get("parameters"), given)
+    given = _checked(_declared(plugin, "commands", name).get("parameters"), arguments)
     return call_plugin(bind(services, plugin, address), "commands", name, freeze(given), check=thaw)
 
 
@@ -126,19 +125,20 @@ def _declared(plugin: Plugin, point: str, name: str) -> Mapping[str, Any]:
     return entries[name]
 
 
-def _plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Raises `ParameterError` naming the first argument that does not fit."""
+    fault = schema_fault(schema, arguments)
+    if fault is not None:
+        raise ParameterError(fault[0] or "arguments", fault[1])
+
+
+def _checked(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
     try:
         given: dict[str, Any] = thaw(dict(arguments))
     except ValueError as error:
         raise ParameterError("arguments", str(error)) from error
+    if schema is not None:
+        check_arguments(schema, given)
+    elif given:
+        raise ParameterError(next(iter(given)), "this command takes no arguments")
     return given
-
-
-def _check(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> None:
-    if schema is None:
-        if arguments:
-            raise ParameterError(next(iter(arguments)), "this command takes no arguments")
-        return
-    fault = schema_fault(schema, arguments)
-    if fault is not None:
-        raise ParameterError(fault[0] or "arguments", fault[1])

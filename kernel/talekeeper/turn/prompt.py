@@ -220,21 +220,19 @@ class History:
 
 
 def _history(turn: TurnContext, room: int) -> History:
-    """The newest messages for which there is room; in a dry run also what the player might say."""
+    """Player's and narrator's messages, newest first while `room` tokens last; the newest in any case.
+
+    Hidden, blank and deleted messages are left out; in a dry run the last one is what the player might say.
+    """
     story = turn.services.story
-    unsent = turn.player if turn.dry else None
-    used = _cost(unsent) if unsent else 0
+    unsent = (turn.player,) if turn.dry and turn.player else ()
+    used = sum(map(_cost, unsent))
     found = story.read(lambda tx: _newest(story, turn.address, turn.at, room - used, tx))
-    if unsent is None:
-        return found
-    return History((*found.messages, unsent), found.since, found.tokens + used)
+    return History((*found.messages, *unsent), found.since, found.tokens + used)
 
 
 def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -> History:
-    """Player's and narrator's messages up to `at`, newest first while `room` tokens last; the newest in any case.
-
-    Hidden, blank and deleted messages are not there. Reads at most twice as many as it shows.
-    """
+    """Reads at most twice as many messages as it shows."""
     shown: list[Message] = []  # newest first
     used, last, count = 0, at.depth, _FIRST_PAGE
     while last >= 0:
@@ -245,15 +243,12 @@ def _newest(story: Story, address: Address, at: Coordinate, room: int, tx: Tx) -
                 continue
             needed = _cost(message)
             if shown and used + needed > room:
-                return History(tuple(reversed(shown)), _since(shown[-1], message), used)
+                oldest = shown[-1].turn
+                return History(tuple(reversed(shown)), oldest + 1 if message.turn == oldest else oldest, used)
             shown.append(message)
             used += needed
         last, count = first - 1, count * 2
     return History(tuple(reversed(shown)), 0, used)
-
-
-def _since(oldest: Message, left_out: Message) -> int:
-    return oldest.turn + 1 if left_out.turn == oldest.turn else oldest.turn
 
 
 def _cost(message: Message) -> int:

@@ -164,8 +164,8 @@ def _source(bound: Bound, line: Line) -> Namespace | None:
 
 
 def _candidate(one: Considered, fate: str) -> dict[str, Any]:
-    said = {"id": one.id, "source": one.source, "scores": dict(one.scores), "repeats": one.repeats}
-    said |= {"because": one.because}
+    said: dict[str, Any] = {"id": one.id, "source": one.source, "scores": dict(one.scores)}
+    said |= {"repeats": one.repeats, "because": one.because}
     reason = one.reason or fate
     return {"used": not reason, "reason": reason, **{name: value for name, value in said.items() if value}}
 
@@ -188,15 +188,12 @@ def _lines(value: Any) -> Iterator[Line]:
 
 
 def _line(line: Line) -> Line:
-    if not _is_turn(line.turn):
+    turn: object = line.turn
+    if turn is not None and (not isinstance(turn, int) or isinstance(turn, bool)):
         raise TypeError("turn is a number or None")
     if line.authority not in _AUTHORITIES:
         raise ValueError("authority is stated, story or inferred")
     return Line(_text(line.text), _text(line.id), line.turn, line.authority, _text(line.source))
-
-
-def _is_turn(turn: object) -> bool:
-    return turn is None or (isinstance(turn, int) and not isinstance(turn, bool))
 
 
 def _considered(one: object) -> Considered:

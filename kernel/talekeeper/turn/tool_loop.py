@@ -103,7 +103,10 @@ class ToolLoop:
         action: dict[str, Any] = json.loads(reply.text)
         call = _called(self.toolbox.offered, action)
         if call is None:
-            self._say(str(action.get("text", "")))
+            text = str(action.get("text", ""))
+            self._texts.append(text)
+            if self.on_text and text:
+                self.on_text(text)
             return True
         result = self.toolbox.run(call)
         self._exchange.append(ChatMessage("assistant", reply.text))
@@ -166,11 +169,6 @@ class ToolLoop:
         if reply.text.strip():
             self._texts.append(reply.text)
         return reply
-
-    def _say(self, text: str) -> None:
-        self._texts.append(text)
-        if self.on_text and text:
-            self.on_text(text)
 
     def _count(self, reply: Reply) -> None:
         self._cut_off = reply.finish == "length"

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, PermissionDenied, TalekeeperError
-from talekeeper.json_schema import schema_fault
 from talekeeper.memory_search import MEMORY_SEARCH, run_tool
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
-from talekeeper.plugin_context import InTurn, Pending, call_plugin
+from talekeeper.plugin_context import InTurn, Pending, call_plugin, check_arguments
 from talekeeper.plugin_types import freeze, thaw
 from talekeeper.plugins import Plugin
 from talekeeper.turn.frame import cleaned, escaped
@@ -124,9 +123,7 @@ class Toolbox:
         if offer.plugin is None:
             shown = self.prompt.shown
             return run_tool(turn.services, turn.address, arguments, at=turn.at, running_turn=turn.number, shown=shown)
-        wrong = schema_fault(offer.tool.parameters, arguments)
-        if wrong is not None:
-            raise ParameterError(wrong[0] or "arguments", wrong[1])
+        check_arguments(offer.tool.parameters, arguments)
         self._permit(offer, offer.plugin, arguments)
         refused = "" if offer.effects != "none" else f"its tool {offer.tool.name} writes records"
         in_turn = InTurn(turn.view(self.prompt.history_from), self.pending, "tool", refused)

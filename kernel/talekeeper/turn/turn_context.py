@@ -155,19 +155,12 @@ def turn_decisions(
 
     `decision` picks the one with this id. Raises `NotFound` for a turn without any.
     """
-
-    def on_lineage(place: Coordinate) -> bool:
-        return story.tree.on_lineage(address, place)
-
-    found = [one for one in story.turn_log.decisions(address, turn) if every or on_lineage(one.coordinate)]
+    found = story.turn_log.decisions(address, turn)
+    found = [one for one in found if every or story.tree.on_lineage(address, one.coordinate)]
     if decision:
         found = [one for one in found if one.id == decision]
     if not found:
         what = f"decision {decision!r} of turn {turn}" if decision else f"record of a prompt of turn {turn}"
         raise NotFound(f"there is no {what}", where=address.session, cure="name a turn that a model has narrated")
-    return sorted(found, key=_place)
-
-
-def _place(decision: Decision) -> tuple[str, int, str, str]:
-    """Takes in the order of their narration, in each the kernel's own decision first."""
-    return decision.created, decision.coordinate.branch, decision.plugin, decision.segment
+    # Takes in the order of their narration, in each the kernel's own decision first.
+    return sorted(found, key=lambda one: (one.created, one.coordinate.branch, one.plugin, one.segment))
