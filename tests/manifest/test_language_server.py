@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import tomli
 from pydantic import ValidationError
-from talekeeper.manifest.model.whole import model
+from talekeeper.manifest.model.manifest import model
 
 HERE = Path(__file__).parent
 SCHEMA = HERE.parent.parent / "schema" / "v1" / "plugin.schema.json"

@@ -15,7 +15,7 @@ from talekeeper.manifest.codes import SAME_NAME
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.loader import examine
 from talekeeper.manifest.model.entries import SHAPES, Entry, Line, LocalName
-from talekeeper.manifest.model.publish import generated_schema
+from talekeeper.manifest.model.manifest import generated_schema
 from talekeeper.manifest.package import Folder
 from talekeeper.manifest.rules.contributions import POINTS
 from talekeeper.manifest.rules.point import Point, RuleContext

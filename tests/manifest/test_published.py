@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, validators
 from pydantic import ValidationError
-from talekeeper.manifest.model.publish import generated_schema
-from talekeeper.manifest.model.whole import model
+from talekeeper.manifest.model.manifest import generated_schema, model
 from talekeeper.manifest.rules.contributions import POINTS
 from talekeeper.manifest.shape import filled, fits_schema
 from talekeeper.text import is_table

@@ -11,14 +11,13 @@ if TYPE_CHECKING:
     from talekeeper.config.keys import MISSPELT, Key, KeyFault, did_you_mean, key_faults, nearest
     from talekeeper.config.positions import KeyPath, Places, Span, pointer
     from talekeeper.config.tables import Table
-    from talekeeper.config.toml import TOML_DEPTH, Document, Fault, FaultKind, parse, read_toml
+    from talekeeper.config.toml import TOML_DEPTH, Fault, FaultKind, parse, read_toml
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
     "MISSPELT",
     "TOML_DEPTH",
-    "Document",
     "Fault",
     "FaultKind",
     "Key",

@@ -15,7 +15,6 @@ MISSPELT = 0.8
 """The share from which a name may be taken for the other one misspelt: `serach`/`search` has 0.83, `txt`/`text` 0.86,
 but `greetings`/`settings` only 0.71."""
 
-
 _LEAST_BEGINNING = 3
 
 
@@ -50,15 +49,15 @@ class Key:
     @staticmethod
     def whole(least: int, most: int | None = None, expected: str = "") -> Key:
         """A whole number in a range that includes its ends; truth values are none."""
-        said = f"a whole number from {least:,}" + ("" if most is None else f" to {most:,}")
-        return Key(expected or said, lambda it: _is_number(it, int) and it >= least and (most is None or it <= most))
+        range_ = f"a whole number from {least:,}" + ("" if most is None else f" to {most:,}")
+        return Key(expected or range_, lambda it: _is_number(it, int) and it >= least and (most is None or it <= most))
 
     @staticmethod
     def number(least: float, most: float, *, above: bool = False) -> Key:
         """A number in a range; `above`: without its lower end."""
-        said = f"a number {'above' if above else 'from'} {least:,g} to {most:,g}"
+        range_ = f"a number {'above' if above else 'from'} {least:,g} to {most:,g}"
         return Key(
-            said, lambda it: _is_number(it, (int, float)) and (least < it if above else least <= it) and it <= most
+            range_, lambda it: _is_number(it, (int, float)) and (least < it if above else least <= it) and it <= most
         )
 
     @staticmethod

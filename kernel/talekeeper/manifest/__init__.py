@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from talekeeper.manifest.entry_points import folder_of, installed
     from talekeeper.manifest.limits import LEVEL
     from talekeeper.manifest.loader import check_manifest, read_manifest
-    from talekeeper.manifest.model.publish import generated_schema, generated_text
+    from talekeeper.manifest.model.manifest import generated_schema, generated_text
     from talekeeper.manifest.names import PLUGIN_ID, name_fault, tool_key
     from talekeeper.manifest.package import FILE_NAME, GROUP, Folder, matches
     from talekeeper.manifest.project import lone_package, project_at

@@ -51,11 +51,6 @@ class Report(NamedTuple):
         return any(it.code == codes.UNREADABLE.id for it in self.diagnostics)
 
 
-def unreadable(target: str, reason: str) -> Report:
-    """The report on a target in which there is nothing to look at."""
-    return Report(target, [about(codes.UNREADABLE, target, reason)])
-
-
 def about(code: Code, file: str, message: str) -> Examined:
     """A finding that has no manifest to point into."""
     return Examined(file, Checked([whole_file(code, file, visible(message))]))

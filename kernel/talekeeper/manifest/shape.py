@@ -1,6 +1,6 @@
 """The published JSON Schema of manifests: whether a manifest fits it, and its defaults.
 
-`plugin.schema.json` beside this module is generated from the model by `model.publish`, as its copy in `schema/` is.
+`plugin.schema.json` beside this module is generated from the model by `model.manifest`, as its copy in `schema/` is.
 Importing pydantic and building the model takes longer than all the rest of a start, so the model is loaded only to say
 what is wrong with a manifest that does not fit.
 """
@@ -48,7 +48,7 @@ def filled(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> dic
     if fits_schema(data, points):
         made: dict[str, Any] = _filled(json_schema(), data)
         return made
-    from talekeeper.manifest.model.whole import model  # noqa: PLC0415 - it brings pydantic
+    from talekeeper.manifest.model.manifest import model  # noqa: PLC0415 - it brings pydantic
 
     return model(points).model_validate(data).model_dump(by_alias=True, exclude_none=True)
 

@@ -14,7 +14,7 @@ from talekeeper.manifest.loader import check_file
 from talekeeper.manifest.names import tool_key
 from talekeeper.manifest.package import FILE_NAME, GROUP
 from talekeeper.manifest.project import Project, ends_with, keeps_manifest, lone_package, project_around, project_at
-from talekeeper.manifest.report import Examined, Report, about, unreadable
+from talekeeper.manifest.report import Examined, Report, about
 from talekeeper.manifest.rules.identity import Expected
 from talekeeper.text import quoted
 
@@ -35,7 +35,7 @@ def check_target(target: str, *, level: int = LEVEL) -> Report:
         if found is not None:
             return Report(target, beside_each_other(found))
         reason = _no_such(target)
-    return unreadable(target, reason)
+    return Report(target, [about(codes.UNREADABLE, target, reason)])
 
 
 def _looked_at(target: str, path: Path, level: int) -> list[Examined] | None:

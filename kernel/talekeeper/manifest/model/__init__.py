@@ -1,5 +1,4 @@
-"""The model of a manifest in pydantic's terms, a module for each contribution point.
+"""The model of a manifest in pydantic's terms. It explains a bad manifest; the published schema comes from it.
 
-It says what is wrong with a manifest, and the published schema is generated from it. A manifest that plainly holds to
-that schema needs neither, so these modules are imported only for one that does not: they take half of a start.
+A manifest that fits that schema needs no model: these modules are imported only for one that does not.
 """

@@ -16,8 +16,7 @@ from talekeeper.config import MISSPELT, KeyPath, did_you_mean, nearest
 from talekeeper.json_schema import resolve
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.model.publish import generated_schema
-from talekeeper.manifest.model.whole import model
+from talekeeper.manifest.model.manifest import generated_schema, model
 from talekeeper.manifest.names import name_fault
 from talekeeper.manifest.rules.contributions import POINTS
 from talekeeper.manifest.rules.point import Point
