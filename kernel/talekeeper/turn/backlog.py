@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from talekeeper.db import Tx
-from talekeeper.plugins import Plugin
-from talekeeper.services import Services
-from talekeeper.story import PUT_ASIDE, Address, Coordinate, JobState
+from talekeeper.story import PUT_ASIDE, Address, Coordinate, JobState, Story
+
+if TYPE_CHECKING:  # `talekeeper status` counts the backlog, and runs no plugin
+    from talekeeper.plugins import Host, Plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +25,18 @@ class MissingJob:
     start: int
 
 
-def backlog(services: Services, address: Address, only: str = "") -> list[MissingJob]:
+def backlog(story: Story, host: Host, address: Address, only: str = "") -> list[MissingJob]:
     """Every missing job on the head's lineage, turn by turn, for all kinds or for the one called `plugin/job`.
 
     A turn counts once it is answered; text before the first player message belongs to none.
     """
-    services.host.ready(address)
-    return services.story.read(lambda tx: _backlog(services, address, only, tx))
+    host.ready(address)
+    return story.read(lambda tx: _backlog(story, host, address, only, tx))
 
 
-def count_backlog(services: Services, address: Address) -> int:
+def count_backlog(story: Story, host: Host, address: Address) -> int:
     """How many turns on the head's lineage miss a job; loads no plugin and changes nothing."""
-    found = services.story.read(lambda tx: _backlog(services, address, "", tx))
+    found = story.read(lambda tx: _backlog(story, host, address, "", tx))
     return len({each.end for each in found})
 
 
@@ -43,18 +45,18 @@ def kinds(plugin: Plugin, *on: str) -> list[str]:
     return [str(entry["id"]) for entry in plugin.declared.contributes.get("jobs", ()) if not on or entry["on"] in on]
 
 
-def _backlog(services: Services, address: Address, only: str, tx: Tx) -> list[MissingJob]:
-    session = services.story.sessions.get(address, tx=tx)
+def _backlog(story: Story, host: Host, address: Address, only: str, tx: Tx) -> list[MissingJob]:
+    session = story.sessions.get(address, tx=tx)
     wanted = [
         (plugin.id, kind)
-        for plugin in services.host.roster(session=session, tx=tx).working
+        for plugin in host.roster(session=session, tx=tx).working
         for kind in kinds(plugin, "turn-committed")
         if only in {"", f"{plugin.id}/{kind}"}
     ]
     if not wanted:
         return []
-    turns = list(_answered_turns(services.story.messages.outline(address, tx=tx)))
-    noted = {each: _noted_depths(services, address, *each, tx=tx) for each in wanted}
+    turns = list(_answered_turns(story.messages.outline(address, tx=tx)))
+    noted = {each: _noted_depths(story, address, *each, tx=tx) for each in wanted}
     return [
         MissingJob(*each, end, start)
         for start, end in turns
@@ -71,9 +73,9 @@ def _answered_turns(outline: Sequence[tuple[int, str, Coordinate]]) -> Iterator[
             yield messages[0][2].depth, messages[-1][2]
 
 
-def _noted_depths(services: Services, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
+def _noted_depths(story: Story, address: Address, plugin: str, kind: str, *, tx: Tx) -> set[int]:
     """Depths of the head's lineage that a job of the kind covers, or was noted for and not put aside."""
-    jobs, reach = services.story.jobs, services.story.tree.lineage(address, tx=tx)
+    jobs, reach = story.jobs, story.tree.lineage(address, tx=tx)
     found = [
         (job.start, job.end)
         for job in jobs.all(address, tx=tx)
@@ -81,5 +83,5 @@ def _noted_depths(services: Services, address: Address, plugin: str, kind: str, 
         and job.end <= reach.get(job.coordinate.branch, -2)
         and (job.state, job.reason) != (JobState.SKIPPED, PUT_ASIDE)
     ]
-    found += services.story.coverage.covered(address, plugin, kind, tx=tx)
+    found += story.coverage.covered(address, plugin, kind, tx=tx)
     return {depth for start, end in found for depth in range(start, end + 1)}

@@ -117,7 +117,7 @@ class JobRunner:
     def left(self, address: Address, only: str = "") -> int:
         """How many jobs `catch_up` has before it, as far as can be known."""
         waiting = [job for where, job in self._jobs.unfinished(address.workspace) if where == address]
-        return len(waiting) + len(backlog(self._services, address, only))
+        return len(waiting) + len(backlog(self._services.story, self._services.host, address, only))
 
     def catch_up(
         self,
@@ -134,7 +134,7 @@ class JobRunner:
         self._jobs.hasten(address)
         done = self.run(address, on_job=on_job, cancel=cancel)
         while True:
-            waiting = backlog(self._services, address, only)[:ROUND]
+            waiting = backlog(self._services.story, self._services.host, address, only)[:ROUND]
             if not waiting or (cancel is not None and cancel.is_set()):
                 return done
             for each in waiting:

@@ -127,7 +127,7 @@ class Work:
         """In all sessions of these workspaces."""
         open_jobs = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
         found = [session.address for name in workspaces for session in home.story.sessions.all(name)]
-        untold = {f"{one.workspace}/{one.session}": count_backlog(home.services, one) for one in found}
+        untold = {f"{one.workspace}/{one.session}": count_backlog(home.story, home.host, one) for one in found}
         return cls(
             Counter(str(job.state) for _, job in open_jobs),
             [
