@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from talekeeper.clock import Clock
 from talekeeper.plugin_types.values import (
@@ -25,8 +25,10 @@ from talekeeper.plugin_types.values import (
     TurnView,
     Use,
 )
-from talekeeper.search import RankedText
-from talekeeper.story import Coordinate
+
+if TYPE_CHECKING:  # for annotations alone; at run time search would bring numpy
+    from talekeeper.search import RankedText
+    from talekeeper.story import Coordinate
 
 Order = Literal["oldest", "newest", "key"]
 """By place in the story and time of writing, the same backwards, or by key."""

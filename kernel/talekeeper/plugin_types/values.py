@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 from talekeeper.story import ROOT, Coordinate
+
+if TYPE_CHECKING:  # for annotations alone; at run time search would bring numpy
+    from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 
 Json = Any
 """None, bool, int, finite float, str, or lists and string-keyed mappings of these."""

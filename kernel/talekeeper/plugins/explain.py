@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
-from talekeeper.manifest import Namespace, PluginManifest
-from talekeeper.plugins.loader import NAMED_BY
+from talekeeper.manifest import POINTS, Namespace, PluginManifest
 from talekeeper.plugins.resolver import Plugin
 
 _USE = MappingProxyType(
@@ -110,9 +109,9 @@ def _feeds(namespace: Namespace, indexing: frozenset[str]) -> str:
 
 
 def _functions(manifest: PluginManifest) -> Iterator[Line]:
-    for point, name in NAMED_BY.items():
-        for entry in manifest.contributes.get(point, ()):
-            yield Line(f"{point} {entry[name]}", _use(manifest, point, entry))
+    for point in POINTS.values():
+        for entry in manifest.contributes.get(point.name, ()) if point.code else ():
+            yield Line(f"{point.name} {entry[point.named_by]}", _use(manifest, point.name, entry))
 
 
 def _use(manifest: PluginManifest, point: str, entry: Mapping[str, Any]) -> str:

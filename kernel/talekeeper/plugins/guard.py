@@ -7,7 +7,6 @@ what becomes of a model's call passes through and is no fault.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import queue
@@ -239,7 +238,7 @@ def run(function: Callable[[], Any], outcome: Outcome) -> None:
     """Fills `outcome` with what `function` gives or raises; awaits a coroutine in an event loop of its own."""
     try:
         value = function()
-        outcome.value = asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
+        outcome.value = _awaited(value) if inspect.isawaitable(value) else value
     except BaseException as error:  # noqa: BLE001 -- SystemExit in a plugin is its fault like any other
         outcome.error, outcome.summary = error, _summary(error)
     finally:
@@ -279,8 +278,13 @@ class Stream(Generic[_T]):
         return False
 
 
-async def _awaited(value: Any) -> Any:
-    return await value
+def _awaited(value: Any) -> Any:
+    import asyncio  # noqa: PLC0415 -- 30 ms, and few plugins have coroutines
+
+    async def wait() -> Any:
+        return await value
+
+    return asyncio.run(wait())
 
 
 def _summary(error: BaseException) -> str:

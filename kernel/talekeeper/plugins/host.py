@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from talekeeper.clock import Clock, iso
 from talekeeper.config import nearest
@@ -17,14 +18,16 @@ from talekeeper.errors import NotFound, PluginError, StoreError
 from talekeeper.manifest import Namespace, installed
 from talekeeper.plugins import rows
 from talekeeper.plugins.discovery import Origin, discover
-from talekeeper.plugins.explain import Explanation, explain
 from talekeeper.plugins.guard import Deadlines, Guard
-from talekeeper.plugins.loader import Functions, Loader
 from talekeeper.plugins.manifest_cache import Manifests
 from talekeeper.plugins.preparation import Preparer
 from talekeeper.plugins.resolver import Overrides, Plugin, Roster, State, read_plugins, resolve
 from talekeeper.story import Address, Session, Story
 from talekeeper.trace import Trace
+
+if TYPE_CHECKING:
+    from talekeeper.plugins.explain import Explanation
+    from talekeeper.plugins.loader import Functions, Loader
 
 _log = logging.getLogger("talekeeper.plugins")
 
@@ -52,7 +55,8 @@ class Host:
         self._failed: dict[str, str] = {}
         self._ready: set[Address] = set()
         self.guard = Guard(deadlines, strict=self._overrides.strict, trace=trace)
-        self._loader = Loader(self.guard)
+        self._loader: Loader | None = None
+        self._lock = threading.Lock()
         self._preparer = Preparer(story, self.guard, self.functions)
 
     @property
@@ -81,7 +85,8 @@ class Host:
 
     def close(self) -> None:
         """Takes the code of every plugin out of the interpreter."""
-        self._loader.unload_all()
+        if self._loader is not None:
+            self._loader.unload_all()
 
     def plugin(self, plugin_id: str) -> Plugin:
         """The one that carries this id, or the first that claims it; raises NotFound."""
@@ -100,8 +105,8 @@ class Host:
         plugins = self.plugins
         place = session.workspace if session else workspace
         if tx is not None:
-            return self._muster(tx, plugins, place, session)
-        return self._story.read(lambda tx: self._muster(tx, plugins, place, session))
+            return self._resolve(tx, plugins, place, session)
+        return self._story.read(lambda tx: self._resolve(tx, plugins, place, session))
 
     def enabled(self, workspace: str = "") -> tuple[str, ...]:
         """What a new session there records as its plugins: all that are enabled, whatever this run's options say."""
@@ -132,7 +137,7 @@ class Host:
             lambda tx: rows.enable(tx, plugin_id, on=False, at=self._now(), workspace=workspace),
             name="disable a plugin",
         )
-        if not workspace and plugin.manifest is not None:
+        if not workspace and self._loader is not None:
             self._loader.unload(plugin)
 
     def change_session(self, address: Address, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Session:
@@ -193,10 +198,11 @@ class Host:
         """
         if plugin.id in self._failed:
             raise PluginError(self._failed[plugin.id], where=plugin.id, plugin=plugin.id)
-        if self._loader.loaded(plugin.id):
-            return self._loader.functions(plugin)
+        loader = self._opened_loader()
+        if loader.loaded(plugin.id):
+            return loader.functions(plugin)
         try:
-            functions = self._loader.functions(plugin)
+            functions = loader.functions(plugin)
         except PluginError as error:
             self._note(plugin, error.what)
             raise
@@ -223,28 +229,30 @@ class Host:
 
     def explain(self, plugin_id: str, workspace: str = "", session: Session | None = None) -> Explanation:
         """Why the plugin is on or off there, what its namespaces feed and what becomes of its other declarations."""
+        from talekeeper.plugins.explain import explain  # noqa: PLC0415 -- for one command
+
         self.plugin(plugin_id)
         plugin = self.roster(workspace, session).by_id[plugin_id]
         place, name = (session.workspace, session.id) if session else (workspace, "")
         values: Mapping[str, Any] = self.settings(plugin, place, name) if plugin.manifest else {}
         indexing = frozenset(f"{owner}/{namespace}" for owner, namespace in self._story.index.pending(place))
-        return explain(plugin, values, loaded=self._loader.loaded(plugin_id), indexing=indexing)
+        return explain(plugin, values, loaded=self._is_loaded(plugin_id), indexing=indexing)
 
     def _begin(self, plugins: Iterable[Plugin]) -> None:
         bundled = [plugin.id for plugin in plugins if plugin.found.origin is Origin.BUNDLED]
         if bundled and not self._story.read(rows.is_begun):
             self._story.write(lambda tx: rows.enable_in_new_home(tx, bundled, self._now()), name="enable plugins")
 
-    def _muster(self, tx: Tx, plugins: Iterable[Plugin], workspace: str, session: Session | None) -> Roster:
+    def _resolve(self, tx: Tx, plugins: Iterable[Plugin], workspace: str, session: Session | None) -> Roster:
         switched = rows.enabled(tx, workspace, session.id if session else "")
         versions = rows.versions(tx, workspace)
         roster = resolve(
-            [_of_this_age(plugin, versions) for plugin in plugins],
+            [_unless_newer(plugin, versions) for plugin in plugins],
             lambda plugin: self._off(plugin, switched, session),
             self._failures(tx),
         )
         indexing = {plugin for plugin, _ in self._story.index.pending(workspace, tx=tx)}
-        return Roster(tuple(self._as_it_runs(plugin, indexing) for plugin in roster.plugins))
+        return Roster(tuple(self._with_run_state(plugin, indexing) for plugin in roster.plugins))
 
     def _off(self, plugin: Plugin, switched: Mapping[str, bool], session: Session | None) -> str:
         reason = self._overrides.off(plugin.id)
@@ -262,18 +270,18 @@ class Host:
         noted = {
             plugin_id: f"{reason}; talekeeper plugins enable {plugin_id} tries it again"
             for plugin_id, (stamp, reason) in rows.faults(tx).items()
-            if plugin_id in known and known[plugin_id].manifest and not self._loader.loaded(plugin_id)
+            if plugin_id in known and known[plugin_id].manifest and not self._is_loaded(plugin_id)
             if rows.stamp(known[plugin_id]) == stamp
         }
         return {**noted, **self._failed}
 
-    def _as_it_runs(self, plugin: Plugin, indexing: set[str]) -> Plugin:
+    def _with_run_state(self, plugin: Plugin, indexing: set[str]) -> Plugin:
         suspended = self.guard.suspended(plugin.id)
         if suspended and plugin.state in {State.ENABLED, State.FAILED}:
             return plugin.moved(State.FAILED, suspended, suspended=plugin.works)
         if plugin.state is not State.ENABLED:
             return plugin
-        if plugin.declared.module is not None and not self._loader.loaded(plugin.id):
+        if plugin.declared.module is not None and not self._is_loaded(plugin.id):
             return plugin
         if plugin.id in indexing:
             return plugin.moved(State.LOADED, "its records are being indexed again")
@@ -289,6 +297,17 @@ class Host:
                 name="record a plugin's fault",
             )
 
+    def _opened_loader(self) -> Loader:
+        from talekeeper.plugins.loader import Loader  # noqa: PLC0415 -- brings pluggy; most commands run no plugin
+
+        with self._lock:
+            if self._loader is None:
+                self._loader = Loader(self.guard)
+            return self._loader
+
+    def _is_loaded(self, plugin_id: str) -> bool:
+        return self._loader is not None and self._loader.loaded(plugin_id)
+
     def _now(self) -> str:
         return iso(self._clock.now())
 
@@ -298,7 +317,7 @@ def _is_on(plugin: Plugin, switched: Mapping[str, bool]) -> bool:
     return switched.get(plugin.id, plugin.found.named)
 
 
-def _of_this_age(plugin: Plugin, versions: Mapping[tuple[str, str], int]) -> Plugin:
+def _unless_newer(plugin: Plugin, versions: Mapping[tuple[str, str], int]) -> Plugin:
     if plugin.state is not State.VALID:
         return plugin
     for namespace in plugin.declared.data:

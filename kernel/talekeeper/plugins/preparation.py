@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import InputError, LimitReached, ManifestError, PluginError
@@ -19,9 +19,11 @@ from talekeeper.manifest import Namespace, seed_rows
 from talekeeper.plugin_types import freeze, thaw
 from talekeeper.plugins import rows
 from talekeeper.plugins.guard import Call, Guard
-from talekeeper.plugins.loader import Functions
 from talekeeper.plugins.resolver import Plugin
 from talekeeper.story import ROOT, Record, Scope, Session, Story, scope_of
+
+if TYPE_CHECKING:
+    from talekeeper.plugins.loader import Functions
 
 _AT_ONCE = 100
 _OF_SEED = "workspace = ? AND preset = ? AND session = ? AND plugin = ? AND namespace = ?"
