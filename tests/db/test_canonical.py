@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.db import dumps, loads
-from talekeeper.db.canonical import MAX_DEPTH, MAX_INTEGER
 from talekeeper.errors import ParameterError
+from talekeeper.text import EXACT_INTEGER, JSON_DEPTH_LIMIT
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers(-MAX_INTEGER, MAX_INTEGER)
+    | st.integers(-EXACT_INTEGER, EXACT_INTEGER)
     | st.floats(allow_nan=False, allow_infinity=False)
     | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
@@ -96,7 +96,7 @@ def test_depth_is_counted_outside_strings() -> None:
 
 
 def test_the_deepest_allowed_is_allowed_both_ways() -> None:
-    document = "[" * MAX_DEPTH + "]" * MAX_DEPTH
+    document = "[" * JSON_DEPTH_LIMIT + "]" * JSON_DEPTH_LIMIT
 
     assert dumps(loads(document, "value"), "value") == document
     with pytest.raises(ParameterError, match="nested deeper"):

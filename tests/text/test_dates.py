@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.text import SINGLE, Day, date_words, document_terms, query_terms, read_day
+from talekeeper.text import SINGLE, date_words, document_terms, query_terms
+from talekeeper.text.dates import Day, read_day
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.db.canonical import MAX_INTEGER, dumps, loads, stored
+    from talekeeper.db.canonical import dumps, loads, stored
     from talekeeper.db.connect import Synchronous
     from talekeeper.db.database import Database
     from talekeeper.db.files import draft_of, examine_file, publish_file, readable
@@ -16,7 +16,6 @@ else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
-    "MAX_INTEGER",
     "Database",
     "Gate",
     "Lease",

@@ -15,9 +15,6 @@ from talekeeper.db.sqlite_errors import undecodable
 from talekeeper.errors import ParameterError
 from talekeeper.text import EXACT_INTEGER, JSON_DEPTH_LIMIT, NotJson, check_text, read_json
 
-MAX_DEPTH = JSON_DEPTH_LIMIT
-MAX_INTEGER = EXACT_INTEGER
-
 
 def dumps(value: object, field: str) -> str:
     """The canonical text of plain JSON data; raises `ParameterError` naming `field` and the place inside it."""
@@ -28,7 +25,7 @@ def dumps(value: object, field: str) -> str:
 def loads(text: str, field: str) -> Any:
     """Reads a document from outside, as strictly as `dumps` writes; raises `ParameterError` naming `field`."""
     try:
-        return read_json(text, depth_limit=MAX_DEPTH)
+        return read_json(text, depth_limit=JSON_DEPTH_LIMIT)
     except NotJson as fault:
         raise ParameterError(field, f"it {fault.with_place}") from fault
 
@@ -47,7 +44,7 @@ def _plain(value: object, place: str, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        if not -MAX_INTEGER <= value <= MAX_INTEGER:
+        if not -EXACT_INTEGER <= value <= EXACT_INTEGER:
             raise ParameterError(
                 place, "the integer is out of range", cure="keep it within ±(2^53 - 1), or use a string"
             )
@@ -56,8 +53,8 @@ def _plain(value: object, place: str, depth: int) -> Any:
         if not math.isfinite(value):
             raise ParameterError(place, f"{value} is not allowed in JSON")
         return value
-    if depth == MAX_DEPTH and isinstance(value, Mapping | list | tuple):
-        raise ParameterError(place, f"the value is nested deeper than {MAX_DEPTH}")
+    if depth == JSON_DEPTH_LIMIT and isinstance(value, Mapping | list | tuple):
+        raise ParameterError(place, f"the value is nested deeper than {JSON_DEPTH_LIMIT}")
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
         return {_key(key, place): _plain(item, f"{place}/{key}", depth + 1) for key, item in pairs}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from talekeeper.exchange.export import render_markdown, render_sillytavern, siblings_of, write_archive
     from talekeeper.exchange.formats import ARCHIVE, FORMATS, GUESSED, detect_format
     from talekeeper.exchange.formats.jsonl import read_jsonl
-    from talekeeper.exchange.importer import Progress, import_file
-    from talekeeper.exchange.loader import Options, Report, SessionCount
+    from talekeeper.exchange.importer import import_file
+    from talekeeper.exchange.loader import Options, Report
     from talekeeper.exchange.source import STDIN, Entry, Notes, Source, opened, read_text
 else:
     __getattr__ = lazy_face(__name__)
@@ -28,9 +28,7 @@ __all__ = [
     "Entry",
     "Notes",
     "Options",
-    "Progress",
     "Report",
-    "SessionCount",
     "Source",
     "detect_format",
     "import_file",

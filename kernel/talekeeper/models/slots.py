@@ -11,6 +11,7 @@ from talekeeper.errors import AuthFailed, InputError, NoModel
 from talekeeper.models.chat import ChatModel
 from talekeeper.models.secrets import KeySource, Redactor
 from talekeeper.models.urls import BaseUrl, Network
+from talekeeper.text import EXACT_INTEGER
 
 FILE_NAME = "talekeeper.toml"
 NARRATOR = "narrator"
@@ -27,8 +28,6 @@ schema is in the prompt for the latter two."""
 BILLION = 1_000_000_000
 """Costs are whole billionths of the currency: one token of the cheapest model is some dozen of them."""
 
-_MOST = 2**53 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -42,7 +41,7 @@ class Price:
         """Billionths of the currency for so many tokens; None where the endpoint counted none."""
         if prompt is None or completion is None:
             return None
-        return min(_MOST, round((prompt * self.prompt + completion * self.completion) * (BILLION // 1_000_000)))
+        return min(EXACT_INTEGER, round((prompt * self.prompt + completion * self.completion) * (BILLION // 1_000_000)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Never, cast
 
-from talekeeper.db import MAX_INTEGER
+from talekeeper.text import EXACT_INTEGER, JSON_DEPTH_LIMIT
 
 RESULT_BYTES = 256 * 1024
 """The most a result may take as JSON text; a whole answer of memory-search is under 30 KiB."""
-
-_DEPTH = 64
 
 
 class FrozenDict(dict[str, Any]):
@@ -69,8 +67,8 @@ class _Copier:
         self._left = limit
 
     def copy(self, value: Any, place: str, depth: int) -> Any:
-        if depth > _DEPTH:
-            raise ValueError(f"{place} is nested deeper than {_DEPTH}")
+        if depth > JSON_DEPTH_LIMIT:
+            raise ValueError(f"{place} is nested deeper than {JSON_DEPTH_LIMIT}")
         kind = _kind(value)
         if value is None or kind is bool:
             self._spend(4)
@@ -103,7 +101,7 @@ class _Copier:
 
     def _number(self, value: float, place: str) -> float:
         self._spend(8)
-        if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        if isinstance(value, int) and abs(value) > EXACT_INTEGER:
             raise ValueError(f"{place or 'the value'} is an integer beyond ±(2^53 - 1)")
         if not math.isfinite(value):
             raise ValueError(f"{place or 'the value'} is not a finite number")

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from talekeeper.db import MAX_INTEGER, Tx, stored
+from talekeeper.db import Tx, stored
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace, PluginManifest
 from talekeeper.plugin_types import FrozenDict, freeze
 from talekeeper.plugins.resolver import Plugin
+from talekeeper.text import EXACT_INTEGER
 
 # Rows of the home, of a workspace and of one of its sessions, the narrowest last.
 _IN_SCOPE = (
@@ -161,7 +162,7 @@ def _is(kind: str, value: Any) -> bool:
     if isinstance(value, bool):
         return bool(kind == "boolean")
     if isinstance(value, int):
-        return kind in {"integer", "number"} and abs(value) <= MAX_INTEGER
+        return kind in {"integer", "number"} and abs(value) <= EXACT_INTEGER
     if isinstance(value, float):
         return kind == "number" and math.isfinite(value)
     return kind == "string" and isinstance(value, str)

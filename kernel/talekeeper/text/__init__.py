@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.text.dates import Day, date_words, read_day
+    from talekeeper.text.dates import date_words
     from talekeeper.text.normalisation import normalise
     from talekeeper.text.printing import (
         BREAK,
@@ -59,7 +59,6 @@ __all__ = [
     "JSON_DEPTH_LIMIT",
     "SINGLE",
     "TOKENS_FINGERPRINT",
-    "Day",
     "NotJson",
     "Script",
     "Terms",
@@ -83,7 +82,6 @@ __all__ = [
     "prompt_line",
     "query_terms",
     "quoted",
-    "read_day",
     "read_foreign_json",
     "read_json",
     "scan_json",

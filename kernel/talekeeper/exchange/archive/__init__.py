@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from talekeeper.db import MAX_INTEGER, loads
+from talekeeper.db import loads
 from talekeeper.errors import ParameterError
 from talekeeper.exchange.source import is_text_list
 from talekeeper.story import check_name
-from talekeeper.text import is_table
+from talekeeper.text import EXACT_INTEGER, is_table
 
 ARCHIVE_KEY = "talekeeper"
 """The key that only the first line of an archive has."""
@@ -111,7 +111,7 @@ def _is_search_table(value: object) -> bool:
 
 place = number(-1)
 count = number(0)
-large = number(0, MAX_INTEGER)
+large = number(0, EXACT_INTEGER)
 flag = number(0, 1)
 json_any = _document("JSON", lambda _: True)
 json_object = _document("a JSON object", is_table)
