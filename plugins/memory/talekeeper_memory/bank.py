@@ -74,13 +74,13 @@ def _write_memory(ctx: PluginContext, block: Sequence[MessageView]) -> None:
     """Asks for one memory and writes it at the block's last message."""
     settings = ctx.settings
     words = settings["memory_words"]
-    asked = question(
+    conversation = question(
         prompts_for(ctx.session.locale).fill("memory", words=words, characters=words * 2, marker=MARKER),
         cast="\n".join(map(data_text, cast_brief(ctx, block))),
         setting=data_text(setting_brief(ctx, block)),
         passage=passage(block, settings["memory_tokens"]),
     )
-    text = tidy(ctx.models.complete("summary", asked, reply=words * _TOKENS_A_WORD).text, words)
+    text = tidy(ctx.models.complete("summary", conversation, reply=words * _TOKENS_A_WORD).text, words)
     if is_blank(text):
         raise BadReply("the answer holds no text", where="memories", cure="the block is tried again later")
     ctx.check()
@@ -161,12 +161,12 @@ def _roll_forward(ctx: PluginContext, taken: Sequence[MessageView], before: Reco
 def _ask_summary(ctx: PluginContext, before: Record | None, taken: Sequence[MessageView]) -> str:
     settings = ctx.settings
     words = settings["summary_words"]
-    asked = question(
+    conversation = question(
         prompts_for(ctx.session.locale).fill("summary", words=words, characters=words * 2),
         summary_so_far=data_text(str(before.value["text"])) if before else "",
         since=_memories_of(ctx, taken) or last_tokens(story_lines(taken), settings["summary_raw_tokens"]),
     )
-    reply = ctx.models.complete("summary", asked, reply=settings["summary_reply"]).text
+    reply = ctx.models.complete("summary", conversation, reply=settings["summary_reply"]).text
     text = cut_at_sentence(cut_to_words(reply, words), _LONGEST_SUMMARY)
     if is_blank(text):
         raise BadReply("the answer holds no text", where="summary", cure="it is tried again later")

@@ -76,7 +76,7 @@ def _ask(work: _Work) -> Reply:
     ctx, known = work.ctx, work.blocks.known
     most, characters = ctx.settings["facts_a_turn"], ctx.settings["fact_characters"]
     latest = ctx.data["facts"].list(order="newest", limit=_LATEST_FACTS)
-    asked = question(
+    conversation = question(
         _instruction(work, most, characters),
         player=json_line(dict(ctx.session.player)),
         current_blocks="\n".join(json_line({"block": block.label, "text": block.text}) for block in known.values()),
@@ -84,11 +84,11 @@ def _ask(work: _Work) -> Reply:
         turn=story_lines(work.messages),
     )
     schema = reply_schema(known.values(), most, characters)
-    given = ctx.models.complete("extract", asked, schema=schema)
+    given = ctx.models.complete("extract", conversation, schema=schema)
     fault = reply_fault(given.value, known)
     if fault:
-        asked += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
-        given = ctx.models.complete("extract", asked, schema=schema)
+        conversation += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
+        given = ctx.models.complete("extract", conversation, schema=schema)
         fault = reply_fault(given.value, known)
     if fault:
         raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
@@ -109,9 +109,9 @@ def _fitted(work: _Work, label: str, text: str) -> str:
     limit = work.blocks.known[label].limit
     if len(text) <= limit:
         return text
-    asked = question(work.prompts.fill("shorten", limit=limit), text=data_text(text))
+    conversation = question(work.prompts.fill("shorten", limit=limit), text=data_text(text))
     try:
-        shorter = work.ctx.models.complete("extract", asked).text.replace(BREAK, "\n").strip()
+        shorter = work.ctx.models.complete("extract", conversation).text.replace(BREAK, "\n").strip()
     except NoModel:
         raise
     except ModelError:

@@ -1,6 +1,6 @@
 """The segments `recalled-facts` and `memories`: the records that this moment calls up, and why each is shown or not.
 
-Search scores the records, `relevance` decides; here is what is asked, what is taken, and the report on each candidate.
+Search scores the records, `relevance` decides; this module asks, chooses, and reports on each candidate.
 """
 
 from __future__ import annotations

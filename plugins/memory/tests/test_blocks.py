@@ -72,7 +72,7 @@ def test_empty_blocks_take_no_room() -> None:
     assert in_prompt([Block("a", "", 2000), Block("b", "", 2000, " \n")], 8192, 2000) == []
 
 
-def test_the_confirmed_line_stands_first_and_cannot_drift() -> None:
+def test_the_confirmed_line_comes_first_and_cannot_drift() -> None:
     drifted = "Player: name: Somebody else\n玩家： 别人\nTired, and without a horse."
 
     assert with_player(drifted, "Player: name: Kira") == "Player: name: Kira\nTired, and without a horse."

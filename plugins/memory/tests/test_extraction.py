@@ -151,7 +151,7 @@ def test_a_job_that_runs_again_writes_nothing_twice(make_story: Make) -> None:
     assert [one["text"] for one in story.values("facts")] == [KEY]
 
 
-def test_an_edit_of_the_turn_gives_its_facts_anew(make_story: Make) -> None:
+def test_an_edit_of_the_turn_gives_its_facts_again(make_story: Make) -> None:
     story = make_story(extract=[{"new_facts": [KEY]}, {"new_facts": ["Mara kept the iron key."]}])
     told = story.host.turn("I watch Mara.")
     story.work()
@@ -244,7 +244,7 @@ def test_two_thousand_characters_are_within_the_limit(make_story: Make, length: 
     assert story.scribe.asked["shorten"] == asked
 
 
-def test_a_world_adds_blocks_and_bad_definitions_are_told_by_name(make_story: Make) -> None:
+def test_a_world_adds_blocks_and_bad_definitions_are_reported_by_name(make_story: Make) -> None:
     story = make_story(extract={"quests": "Find the key.", "Bad-Label": "x", "weather": "rain"})
     story.host.records("memory/blocks", {"quests": {"text": "", "about": "Open quests."}, "Bad-Label": {"text": "x"}})
 

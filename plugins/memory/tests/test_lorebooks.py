@@ -102,7 +102,7 @@ def test_entries_without_text_are_reported_and_the_others_kept() -> None:
     assert skipped == [("entry 0", "it has no content"), ("entry 1", "it is not a table")]
 
 
-def test_equal_names_in_one_file_are_told_apart() -> None:
+def test_equal_names_in_one_file_are_numbered() -> None:
     cards, _ = read_book({"entries": [{"name": "Rook", "content": "A."}, {"name": "Rook", "content": "B."}]})
 
     assert [item["name"] for item in cards] == ["Rook", "Rook (2)"]

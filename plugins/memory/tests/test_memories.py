@@ -55,7 +55,7 @@ def test_a_retry_of_the_tip_pays_no_block_twice(story: Any) -> None:
     assert len(story.values("bank")) == 2
 
 
-def test_a_memory_stands_at_its_last_message_and_knows_its_source(make_story: Make) -> None:
+def test_a_memory_is_stored_at_its_last_message_and_knows_its_source(make_story: Make) -> None:
     story = make_story(memory="Mara perhaps left the inn.")
     story.fill(10)
 
@@ -80,7 +80,7 @@ def test_a_memory_is_shown_from_the_turn_on_that_came_to_its_block(make_story: M
     assert shown == [True, True, False, False]
 
 
-def test_a_block_that_a_lost_take_has_paid_for_is_told_on_the_take_that_stays(make_story: Make) -> None:
+def test_a_block_that_a_lost_take_has_paid_for_counts_on_the_take_that_stays(make_story: Make) -> None:
     story = make_story(memory="Mara hid the brass key.")
     story.fill(11)
     story.play()
@@ -182,7 +182,7 @@ def test_blocks_are_no_part_of_the_cast_brief(make_story: Make) -> None:
     assert "hates" not in story.scribe.prompt("memory")
 
 
-def test_a_long_block_is_told_as_head_and_tail(make_story: Make) -> None:
+def test_a_long_block_is_shown_as_head_and_tail(make_story: Make) -> None:
     story = make_story(memory="Before […] after.")
     story.fill(10, "Message {at}. " + "Much was said. " * 150)
 
@@ -197,7 +197,7 @@ def test_a_long_block_is_told_as_head_and_tail(make_story: Make) -> None:
     assert [one["text"] for one in story.values("bank")] == ["Before after."]
 
 
-def test_an_edit_of_the_last_message_writes_the_memory_anew(make_story: Make) -> None:
+def test_an_edit_of_the_last_message_writes_the_memory_again(make_story: Make) -> None:
     story = make_story(memory=["Mara left.", "Aldric left."])
     story.fill(10)
     story.play()

@@ -96,7 +96,7 @@ def test_overlapping_pairs_are_one_thing_in_common(matched: tuple[str, ...], cou
     [("三个", "个回", "回合"), ("回合", "合再", "再说"), ("一会", "会儿"), ("左转",)],
     ids=lambda found: found[0],
 )
-def test_everyday_chinese_is_told_from_its_stretch(matched: tuple[str, ...]) -> None:
+def test_everyday_chinese_is_recognised_in_its_stretch(matched: tuple[str, ...]) -> None:
     assert PLAIN.others(matched) == []
 
 
@@ -114,7 +114,7 @@ def test_everyday_japanese_is_what_its_hiragana_and_single_characters_leave(matc
     [("왼쪽", "쪽으", "으로", "간다"), ("ทา", "าง", "งซ้", "ซ้า", "าย"), ("เดิ", "ดิน", "นไ", "ไป")],
     ids=["Korean", "Thai", "Thai, two words running"],
 )
-def test_everyday_words_of_other_scripts_are_told_from_their_stretch(matched: tuple[str, ...]) -> None:
+def test_everyday_words_of_other_scripts_are_recognised_in_their_stretch(matched: tuple[str, ...]) -> None:
     assert PLAIN.others(matched) == []
 
 

@@ -165,7 +165,7 @@ def test_an_empty_answer_fails_alone_and_leaves_the_old_one(make_story: Make) ->
     assert [(one["text"], one.get("current", True)) for one in story.values("summaries")] == [("First.", True)]
 
 
-def test_it_stands_in_for_history_that_is_not_shown_any_more(make_story: Make) -> None:
+def test_it_replaces_history_that_is_not_shown_any_more(make_story: Make) -> None:
     story = make_story(summary="Mara came.")
     story.fill(13)
     story.play()

@@ -53,7 +53,7 @@ def test_a_block_is_read_and_rewritten(story: Any) -> None:
     ],
     ids=["unknown", "blank", "too long"],
 )
-def test_a_bad_rewrite_is_told_to_the_narrator_and_changes_nothing(
+def test_a_bad_rewrite_is_reported_to_the_narrator_and_changes_nothing(
     story: Any, arguments: dict[str, Any], said: str
 ) -> None:
     (result,) = told(story, call_tool("memory-update-block", arguments), say("Well."))
@@ -119,7 +119,7 @@ def test_a_summary_cannot_be_pinned(story: Any) -> None:
         story.host.run("memory/pin", {"key": record.key})
 
 
-def test_an_unknown_key_is_told_with_where_to_look(story: Any) -> None:
+def test_an_unknown_key_is_reported_with_where_to_look(story: Any) -> None:
     with pytest.raises(NotFound, match="talekeeper data list memory/bank"):
         story.host.run("memory/source", {"key": "nothing"})
 
