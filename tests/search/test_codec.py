@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.search.codec import DENSE, GAPS, WIDE, PostingLists, encode_all
-from talekeeper.search.decode import decode_all
+from talekeeper.search.storage.codec import DENSE, GAPS, WIDE, PostingLists, decode_all, encode_all
 
 Row = dict[int, int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from talekeeper.search.columns import NAMES, Columns, Shelf, from_rows, pack, unpack
+from talekeeper.search.storage.columns import NAMES, Columns, Shelf, from_rows, pack, unpack
 
 
 def numbered(*docs: int) -> Columns:

@@ -14,7 +14,7 @@ from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
 from talekeeper.errors import StoreError
 from talekeeper.search import Index, PartScope, Passage, Query, Ranking, Source
-from talekeeper.search.damage import IndexDamaged
+from talekeeper.search.corruption import IndexDamaged
 
 Make = Callable[..., Passage]
 

@@ -7,8 +7,8 @@ from functools import reduce
 
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.search.columns import NAMES, from_rows
-from talekeeper.search.state import Extent
+from talekeeper.search.storage.columns import NAMES, from_rows
+from talekeeper.search.storage.partition import Extent
 
 ROWS = st.lists(st.tuples(*(st.integers(0, 9) for _ in NAMES)), max_size=4)
 

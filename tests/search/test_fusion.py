@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from talekeeper.search.fusion import fold, fuse, merge
+from talekeeper.search.query.ranking import fold, fuse, merge
 
 
 def test_what_two_wordings_find_beats_what_one_puts_first() -> None:

@@ -18,7 +18,8 @@ import itertools, sys
 from pathlib import Path
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, Passage, maintenance, segments
+from talekeeper.search import Index, Kind, Passage
+from talekeeper.search.storage import maintenance, segments
 from talekeeper.text import document_terms, digest
 
 segments.FLUSH = maintenance.FLUSH = 4

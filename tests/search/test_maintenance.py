@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source, maintenance, segments
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search.storage import maintenance, segments
 
 Make = Callable[..., Passage]
 WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine"]
@@ -96,8 +97,8 @@ def test_merging_stops_at_the_top_level(
     monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, add: Callable[[int, int], None]
 ) -> None:
     for module in ("segments", "maintenance"):
-        monkeypatch.setattr(f"talekeeper.search.{module}.FLUSH", 2)
-        monkeypatch.setattr(f"talekeeper.search.{module}.FAN", 2)
+        monkeypatch.setattr(f"talekeeper.search.storage.{module}.FLUSH", 2)
+        monkeypatch.setattr(f"talekeeper.search.storage.{module}.FAN", 2)
     for start in range(0, 64, 2):
         add(start, start + 2)
         index.maintain(db)
@@ -277,7 +278,7 @@ def test_a_dropped_partition_leaves_nothing(
 def test_many_postings_are_deleted_in_stretches(
     monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, add: Callable[[int, int], None]
 ) -> None:
-    monkeypatch.setattr("talekeeper.search.maintenance._STRETCH", 3)
+    monkeypatch.setattr("talekeeper.search.storage.maintenance._STRETCH", 3)
     add(0, 350)
     index.maintain(db)
     db.write(lambda tx: index.drop_part(tx, part), name="drop")

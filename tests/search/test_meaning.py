@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.db import Database, Tx
 from talekeeper.search import Index, Kind, Meaning, PartScope, Passage, Query, Ranked, Ranking, Source
-from talekeeper.search.matrix import Matrix, MatrixCache
-from talekeeper.search.vectors import unit
-from talekeeper.search.writing import remove_docs
+from talekeeper.search.storage.writing import remove_docs
+from talekeeper.search.vector.matrix import Matrix, MatrixCache
+from talekeeper.search.vector.stored import unit
 
 WORDS = ("ash", "elm", "fir", "oak", "pine", "yew")
 SPACE = "letters/1"

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, Passage, maintenance, segments
+from talekeeper.search import Index, Kind, Passage
+from talekeeper.search.storage import maintenance, segments
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "hazel")
 

@@ -46,7 +46,7 @@ def passages(message: Make, record: Make) -> list[Passage]:
 def test_a_partition_of_another_tokeniser_is_stale_until_rebuilt(
     monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, passages: list[Passage]
 ) -> None:
-    monkeypatch.setattr("talekeeper.search.writing.TOKENS_FINGERPRINT", "another")
+    monkeypatch.setattr("talekeeper.search.storage.writing.TOKENS_FINGERPRINT", "another")
     fill(db, index, part, [replace(one, terms=Terms({"outdated": 1}, 1)) for one in passages])
     index.maintain(db)
     monkeypatch.undo()
@@ -63,7 +63,7 @@ def test_segments_hold_the_terms_of_one_tokeniser(
     monkeypatch: pytest.MonkeyPatch, db: Database, index: Index, part: int, passages: list[Passage]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("talekeeper.search.writing.TOKENS_FINGERPRINT", "another")
+        patch.setattr("talekeeper.search.storage.writing.TOKENS_FINGERPRINT", "another")
         fill(db, index, part, passages[:100])
     fill(db, index, part, passages[100:220])
     before = ask(db, index, part, "silver ash")

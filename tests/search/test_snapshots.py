@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from talekeeper.db import Database, Tx
 from talekeeper.search import Index, Kind, PartScope, Passage, Query, Source
-from talekeeper.search.tail import Tail
+from talekeeper.search.storage.memtable import Tail
 
 Make = Callable[..., Passage]
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, PartScope, Passage, Query, Source, maintenance, staging
+from talekeeper.search import Index, PartScope, Passage, Query, Source
+from talekeeper.search.storage import maintenance
+from talekeeper.search.storage import segments as staging
 
 PASSAGES = 128
 
@@ -19,7 +21,7 @@ class Died(Exception):
 @pytest.fixture
 def fill(db: Database, index: Index, part: int, message: Callable[..., Passage]) -> list[Passage]:
     """A tail that is due to be flushed, with more different words than are written at once."""
-    every = 2 * staging.AT_ONCE // PASSAGES + 1
+    every = 2 * staging.STAGED_AT_ONCE // PASSAGES + 1
     texts = [" ".join(f"w{number}x{place}y" for place in range(every)) for number in range(PASSAGES)]
     passages = [message(text, depth) for depth, text in enumerate(texts)]
     db.write(lambda tx: [index.add(tx, part, passage) for passage in passages], name="add")
@@ -76,7 +78,7 @@ def test_no_transaction_writes_more_postings_than_a_stretch(
     monkeypatch.setattr(db, "write", counted)
     index.maintain(db)
 
-    assert max(sizes) == staging.AT_ONCE
+    assert max(sizes) == staging.STAGED_AT_ONCE
     assert sum(sizes) == sum(len(passage.terms.counts) for passage in fill)
     assert db.read(lambda tx: index.check(tx, part, fill)) == []
 

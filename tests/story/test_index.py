@@ -208,7 +208,7 @@ def test_what_an_older_tokeniser_wrote_is_rebuilt_by_maintenance(
     story: Story, db: Database, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("talekeeper.search.writing.TOKENS_FINGERPRINT", "an older one")
+        patch.setattr("talekeeper.search.storage.writing.TOKENS_FINGERPRINT", "an older one")
         say("> the lantern")
 
     story.index.maintain()

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.search.checking import Difference
     from talekeeper.search.index import Index
     from talekeeper.search.message_features import features_of_message
     from talekeeper.search.passage import (
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
         Source,
         TermScore,
     )
-    from talekeeper.search.size import IndexSize, index_size
-    from talekeeper.search.snippets import snippet
-    from talekeeper.search.text_ranking import RankedText, rank_texts, terms
-    from talekeeper.search.tuning import STANDARD, Tuning
-    from talekeeper.search.unreadable import Unreadable
+    from talekeeper.search.query.params import STANDARD, Tuning
+    from talekeeper.search.snippets import RankedText, rank_texts, snippet, terms
+    from talekeeper.search.storage.inspection import Difference, IndexSize, Unreadable, index_size
 else:
     __getattr__ = lazy_face(__name__)
 

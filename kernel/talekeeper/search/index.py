@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from talekeeper.db import Database, Row, Tx
-from talekeeper.search import checking, maintenance, rebuilding, staging, vectors, writing
-from talekeeper.search.answer import FetchedQuery, Wording, all_terms, answer, unsaid_characters
-from talekeeper.search.checking import Difference
-from talekeeper.search.fetching import PostingCache, fetch
-from talekeeper.search.matrix import NO_VECTORS, Matrix, MatrixCache
-from talekeeper.search.meaning import compared
-from talekeeper.search.names import Names
-from talekeeper.search.part_cache import PartCache
 from talekeeper.search.passage import Kind, LeftOut, Passage, Query, Ranking
-from talekeeper.search.rebuilding import Passages
-from talekeeper.search.scope import Scope, left_out, make_scope, wanted
-from talekeeper.search.state import PartState
-from talekeeper.search.tuning import STANDARD, Tuning
-from talekeeper.search.vectors import unit
+from talekeeper.search.query.explain import Names
+from talekeeper.search.query.params import STANDARD, Tuning
+from talekeeper.search.query.postings import PostingCache, fetch
+from talekeeper.search.query.ranking import FetchedQuery, Wording, all_terms, answer, unsaid_characters
+from talekeeper.search.query.scope import Scope, left_out, scope_of, wanted
+from talekeeper.search.storage import inspection, maintenance, segments, writing
+from talekeeper.search.storage.inspection import Difference
+from talekeeper.search.storage.maintenance import Passages
+from talekeeper.search.storage.partition import PartCache, PartState
+from talekeeper.search.vector import stored
+from talekeeper.search.vector.matrix import NO_VECTORS, Matrix, MatrixCache
+from talekeeper.search.vector.scores import compared
+from talekeeper.search.vector.stored import unit
 
 _MEGABYTE = 1 << 20
 
@@ -81,7 +81,7 @@ class Index:
 
     def drop_part(self, tx: Tx, part: int) -> None:
         """Removes a partition with all it holds."""
-        staging.abandon(tx, part)
+        segments.abandon(tx, part)
         writing.drop_part(tx, part)
 
     def search(self, tx: Tx, query: Query) -> Ranking:
@@ -117,7 +117,7 @@ class Index:
         """Of each partition of the query that exists, its state and what the query may see of it."""
         held = self._parts.load(tx, [scope.part for scope in query.parts])
         present = [(held[scope.part], scope) for scope in query.parts if scope.part in held]
-        scopes = [state.scope(wanted(query, scope), make_scope) for state, scope in present]
+        scopes = [scope_of(state, wanted(query, scope)) for state, scope in present]
         return [state for state, _ in present], scopes
 
     def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
@@ -133,7 +133,7 @@ class Index:
 
     def space(self, tx: Tx, fingerprint: str) -> int | None:
         """The number of a space of vectors, None while nothing was written in it."""
-        return vectors.find_space(tx, fingerprint)
+        return stored.find_space(tx, fingerprint)
 
     def put_vectors(
         self, tx: Tx, part: int, fingerprint: str, found: Mapping[int, Sequence[float] | None]
@@ -142,19 +142,19 @@ class Index:
 
         An empty one says that the passage has no text, None that its vector is kept elsewhere.
         """
-        return vectors.put(tx, vectors.make_space(tx, fingerprint), part, found)
+        return stored.put(tx, stored.make_space(tx, fingerprint), part, found)
 
     def without_vectors(self, tx: Tx, part: int, fingerprint: str, after: int, limit: int) -> list[Row]:
         """The next passages that have no vector of the space: rows of number, plugin, namespace, key and revision."""
-        return vectors.missing(tx, vectors.find_space(tx, fingerprint), part, after, limit)
+        return stored.missing(tx, stored.find_space(tx, fingerprint), part, after, limit)
 
     def has_vectors(self, tx: Tx, fingerprint: str, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
         """Those of the places, partition and passage, that have been dealt with."""
-        return vectors.kept(tx, vectors.find_space(tx, fingerprint), places)
+        return stored.kept(tx, stored.find_space(tx, fingerprint), places)
 
     def count_vectors(self, tx: Tx, part: int, fingerprint: str) -> tuple[int, int]:
         """Passages of a partition, and those of them that have been dealt with."""
-        return vectors.counts(tx, vectors.find_space(tx, fingerprint), part)
+        return stored.counts(tx, stored.find_space(tx, fingerprint), part)
 
     # Keeping it in order
 
@@ -179,7 +179,7 @@ class Index:
 
     def stale(self, tx: Tx) -> list[int]:
         """Partitions with terms of another tokeniser than this code's, or made by half; `rebuild` them."""
-        return rebuilding.stale(tx)
+        return maintenance.stale(tx)
 
     def rebuild(self, db: Database, part: int, passages: Passages) -> None:
         """Makes a partition anew from what `passages` gives, batch by batch, while searches and writes go on.
@@ -187,18 +187,18 @@ class Index:
         Killed at any moment, it leaves every passage findable once, by its old terms or its new. A partition that
         cannot be read is renewed.
         """
-        rebuilding.rebuild(db, part, passages)
+        maintenance.rebuild(db, part, passages)
 
     def renew(self, db: Database, part: int, passages: Passages) -> None:
         """As `rebuild`, for a partition that is wrong: nothing it holds is read or kept.
 
         Searches find what is there again already; killed before the end, it leaves the partition `stale`.
         """
-        rebuilding.renew(db, part, passages)
+        maintenance.renew(db, part, passages)
 
     def check(self, tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
         """What the partition has otherwise than `expected`, which lists all its passages; empty when all is right."""
-        return checking.check(tx, part, expected)
+        return inspection.check(tx, part, expected)
 
 
 def _left_out(query: Query, states: Sequence[PartState], scopes: Sequence[Scope]) -> LeftOut | None:

@@ -12,8 +12,8 @@ import re
 import numpy as np
 
 from talekeeper.search.arrays import Bools, Column, Doubles, Positions
-from talekeeper.search.columns import PERSON, WITHDRAWN
 from talekeeper.search.passage import Kind, Passage
+from talekeeper.search.storage.columns import PERSON, WITHDRAWN
 from talekeeper.text import digest
 
 _VOICE_BITS = 6

@@ -178,7 +178,7 @@ def second_stage(passages: Sequence[Passage], terms: Sequence[str], first: Seque
 def _agree(ranking: Ranking, live: Live, query: Query) -> None:
     expected = brute_force(live, query)
     assert ranking.searched == len(visible(live, query))
-    assert [hit.key for hit in ranking.hits] == [one.key for one in expected]
+    assert [(hit.namespace, hit.key) for hit in ranking.hits] == [(one.namespace, one.key) for one in expected]
     for hit, one in zip(ranking.hits, expected, strict=True):
         assert hit.score == pytest.approx(one.score, abs=1e-6)
         assert (frozenset(hit.matched), frozenset(hit.near), hit.turn) == (one.matched, one.near, one.turn)

@@ -77,9 +77,9 @@ class IndexMachine(RuleBasedStateMachine):
         self.agree = agree
         self.patch = pytest.MonkeyPatch()
         for module in ("segments", "maintenance"):
-            self.patch.setattr(f"talekeeper.search.{module}.FLUSH", 4)
-            self.patch.setattr(f"talekeeper.search.{module}.FAN", 2)
-        self.patch.setattr("talekeeper.search.maintenance._WORTH_A_LOOK", 1)
+            self.patch.setattr(f"talekeeper.search.storage.{module}.FLUSH", 4)
+            self.patch.setattr(f"talekeeper.search.storage.{module}.FAN", 2)
+        self.patch.setattr("talekeeper.search.storage.maintenance._WORTH_A_LOOK", 1)
         self.folder = tempfile.TemporaryDirectory()
         path = Path(self.folder.name) / "store.sqlite"
         clock = FixedClock(datetime(2024, 1, 1, tzinfo=UTC))
@@ -91,7 +91,7 @@ class IndexMachine(RuleBasedStateMachine):
     @initialize(light=st.sampled_from([0, 3, 1024]))
     def make_parts(self, light: int) -> None:
         """`light` is up to how many postings a term is added up together with others."""
-        self.patch.setattr("talekeeper.search.fetching._LIGHT", light)
+        self.patch.setattr("talekeeper.search.query.postings._LIGHT", light)
         index = self.indexes[0]
         self.parts = self.dbs[0].write(lambda tx: [index.part_for(tx, "w", s, "") for s in ("s", "")], name="parts")
 

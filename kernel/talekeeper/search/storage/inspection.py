@@ -1,4 +1,4 @@
-"""Compares what the index holds, as searches read it, with what it should hold; words are compared by checksum."""
+"""Compares the index, as searches read it, with what it should hold (words by checksum), and measures its size."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.columns import LONGEST
-from talekeeper.search.damage import decoding
-from talekeeper.search.decode import decode_all
-from talekeeper.search.loading import load, read_rows
+from talekeeper.search.corruption import decoding
 from talekeeper.search.message_features import flags_of
 from talekeeper.search.passage import Kind, Passage
-from talekeeper.search.state import PartState
-from talekeeper.search.tail import load_terms
+from talekeeper.search.storage.codec import decode_all
+from talekeeper.search.storage.columns import LONGEST
+from talekeeper.search.storage.memtable import load_terms
+from talekeeper.search.storage.partition import PartState, load, read_rows
 
 _WORD = (1 << 64) - 1
 _AT_ONCE = 20_000
@@ -138,3 +137,50 @@ def _settled_words(tx: Tx, state: PartState) -> list[int]:
 def _tail_words(tx: Tx, state: PartState) -> list[int]:
     sql = "SELECT terms FROM tail JOIN doc USING (part, doc) WHERE part = ? ORDER BY doc"
     return [_checksum(load_terms(terms)) for (terms,) in tx.rows(sql, (state.row.id,))]
+
+
+class Unreadable(Difference):
+    """Stands for every passage of the partition; `what` is the reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(Kind.MESSAGE, "", "", "", 0, reason)
+
+    def __str__(self) -> str:
+        return self.what
+
+
+_COUNTS = {
+    "partitions": "SELECT count(*) FROM part",
+    "passages": "SELECT count(*) FROM doc",
+    "segments": "SELECT count(*) FROM segment",
+    "postings": "SELECT count(*) FROM posting",
+}
+_BYTES = {
+    "postings": "SELECT sum(length(data) + length(CAST(term AS BLOB))) FROM posting",
+    "columns": "SELECT sum(length(columns)) FROM segment",
+    "tail": "SELECT sum(length(CAST(terms AS BLOB))) FROM tail",
+    "vectors": "SELECT sum(length(data)) FROM vector",
+    "names": "SELECT sum(length(CAST(key AS BLOB))) FROM doc",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSize:
+    """`bytes` are of what is kept, without what SQLite adds to each row and page."""
+
+    partitions: int
+    passages: int
+    segments: int
+    postings: int
+    bytes: Mapping[str, int]
+
+
+def index_size(tx: Tx) -> IndexSize:
+    """Reads all of the index's tables."""
+    counts = {name: _number(tx, sql) for name, sql in _COUNTS.items()}
+    return IndexSize(**counts, bytes={name: _number(tx, sql) for name, sql in _BYTES.items()})
+
+
+def _number(tx: Tx, sql: str) -> int:
+    row = tx.one(sql)
+    return int(row[0] or 0) if row else 0

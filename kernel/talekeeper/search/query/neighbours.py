@@ -26,9 +26,9 @@ import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
 from talekeeper.search.message_features import answered, lent_part
-from talekeeper.search.postings import frequencies
-from talekeeper.search.shortlist import Field, Rows, Shortlist, join, score_rows
-from talekeeper.search.tuning import Tuning
+from talekeeper.search.query.candidates import Field, Rows, Shortlist, join, score_rows
+from talekeeper.search.query.params import Tuning
+from talekeeper.search.query.postings import frequencies
 
 
 def rescore(found: Shortlist, fields: Sequence[Field], tuning: Tuning) -> Shortlist:

@@ -14,20 +14,21 @@ from itertools import groupby
 import numpy as np
 
 from talekeeper.search.arrays import Column, Doubles, Ints, Positions
-from talekeeper.search.bm25 import Statistics, norm, weigh
-from talekeeper.search.leaders import leaders
 from talekeeper.search.passage import Closeness, Kind
-from talekeeper.search.postings import Postings, frequencies
-from talekeeper.search.rough import rough_scores
-from talekeeper.search.scope import Scope
-from talekeeper.search.state import PartState
-from talekeeper.search.tuning import Tuning
+from talekeeper.search.query.bm25 import Statistics, norm, weigh
+from talekeeper.search.query.params import Tuning
+from talekeeper.search.query.postings import Postings, frequencies
+from talekeeper.search.query.scope import Scope
+from talekeeper.search.query.top_k import leaders, rough_scores
+from talekeeper.search.storage.partition import PartState
 
 _DIGITS = 10
 
 Place = tuple[int, int]
 """(field, position): a passage while a query runs."""
-KeyOf = Callable[[Sequence[Place]], Mapping[Place, tuple[str, str, str]]]
+OrderKey = tuple[str, str, str]
+"""Plugin, namespace, key."""
+KeysOf = Callable[[Sequence[Place]], Mapping[Place, OrderKey]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +179,15 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
     return Shortlist(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
 
 
-def order(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Shortlist:
-    """The `k` best rows in order: higher score, later turn, deeper in the story, then by `key_of`."""
+def order(found: Shortlist, fields: Sequence[Field], k: int, keys_of: KeysOf) -> Shortlist:
+    """The `k` best rows in order: higher score, later turn, deeper in the story, then plugin, namespace, key."""
     ranking = (-found.score).argsort(kind="stable")
     scores: list[float] = found.score.take(ranking).tolist()
     end = _with_equals(scores, k)
     if len(set(scores[:end])) == end:
         return found.rows(ranking[:k])
     best = found.rows(ranking[:end])
-    return best.rows(_break_ties(best, fields, k, key_of)[:k])
+    return best.rows(_break_ties(best, fields, k, keys_of)[:k])
 
 
 def _with_equals(ranked: Sequence[object], k: int) -> int:
@@ -197,7 +198,7 @@ def _with_equals(ranked: Sequence[object], k: int) -> int:
     return end
 
 
-def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf) -> Positions:
+def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, keys_of: KeysOf) -> Positions:
     """At least the `k` best rows of a list in order of scores."""
     turn, depth = column(found, fields, "turn"), column(found, fields, "depth")
     ranking = np.lexsort((-depth, -turn, -found.score))
@@ -206,7 +207,7 @@ def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, key_of: KeyOf
     places = best.places
     runs = [list(run) for _, run in groupby(range(_with_equals(ranks, k)), key=ranks.__getitem__)]
     # Keys are read from the database: only those that decide something.
-    keys = key_of([places[row] for run in runs if len(run) > 1 for row in run])
+    keys = keys_of([places[row] for run in runs if len(run) > 1 for row in run])
     result: list[int] = []
     for run in runs:
         result.extend(sorted(run, key=lambda row: (keys[places[row]], places[row])) if len(run) > 1 else run)

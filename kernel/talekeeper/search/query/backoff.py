@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from talekeeper.search.bm25 import Statistics
+from talekeeper.search.query.bm25 import Statistics
 
 Paired = Mapping[str, Sequence[str]]
 """Character → the pairs asked for that hold it."""

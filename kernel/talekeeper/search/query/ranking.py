@@ -1,28 +1,30 @@
-"""One query from postings to `Ranking`: every wording ranks every kind, then the lists become one."""
+"""One query from postings to `Ranking`: every wording ranks every kind, then the lists become one.
+
+Fusing, merging and folding lists work on anything hashable; they know nothing of passages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from typing import Any, TypeVar
 
 from talekeeper.search.arrays import Singles
-from talekeeper.search.blending import blend
-from talekeeper.search.bm25 import Statistics
-from talekeeper.search.fusion import fold, fuse, merge
-from talekeeper.search.hits import Hits
-from talekeeper.search.matrix import Matrix
-from talekeeper.search.meaning import standings
-from talekeeper.search.names import Name, Names
-from talekeeper.search.narrowing import narrow
-from talekeeper.search.neighbours import rescore
 from talekeeper.search.passage import Kind, Query, Ranked
-from talekeeper.search.postings import Postings
-from talekeeper.search.scope import Scope
-from talekeeper.search.shortlist import Field, KeyOf, Place, Shortlist, order, shortlist, take_statistics
-from talekeeper.search.state import PartState
-from talekeeper.search.tuning import STANDARD, Tuning
-from talekeeper.search.unsaid import Paired, selective, unsaid
+from talekeeper.search.query.backoff import Paired, selective, unsaid
+from talekeeper.search.query.bm25 import Statistics
+from talekeeper.search.query.candidates import Field, Place, Shortlist, order, shortlist, take_statistics
+from talekeeper.search.query.explain import Hits, Name, Names
+from talekeeper.search.query.neighbours import rescore
+from talekeeper.search.query.params import RANK_DAMPING, STANDARD, Tuning
+from talekeeper.search.query.postings import Postings, narrow
+from talekeeper.search.query.scope import Scope
+from talekeeper.search.storage.partition import PartState
+from talekeeper.search.vector.hybrid import blend
+from talekeeper.search.vector.matrix import Matrix
+from talekeeper.search.vector.scores import standings
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
@@ -73,10 +75,9 @@ def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
     fields = {kind: asked.fields(kind) for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)}
     hits: tuple[Ranked, ...] = ()
     shortest = _shortest(asked)
-    key_of = _order_of_equals(asked, names)
     for times in _WIDENINGS:
         width = max(asked.query.depth, shortest) * times
-        lists = {kind: _lists(asked, kind, held, width, key_of) for kind, held in fields.items()}
+        lists = {kind: _lists(asked, kind, held, width, names) for kind, held in fields.items()}
         hits = _one_list(asked, lists, names)
         if len(hits) >= asked.query.depth or all(len(found) < width for group in lists.values() for found in group):
             break
@@ -106,18 +107,18 @@ def unsaid_characters(asked: FetchedQuery) -> tuple[str, ...]:
     return tuple(dict.fromkeys(character for df in held for one in paired for character in unsaid(one, df)))
 
 
-def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, key_of: KeyOf) -> list[Shortlist]:
+def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
     """The best of a kind for each wording."""
     rescores = kind is Kind.MESSAGE and asked.query.neighbours
     every = take_statistics(fields, kind, asked.terms, asked.tuning)
     lists: list[Shortlist] = []
     for wording in asked.wordings:
         terms, statistics = _with_unsaid(wording, every, asked.tuning)
-        found = order(shortlist(fields, terms, statistics, width), fields, width, key_of)
+        found = order(shortlist(fields, terms, statistics, width), fields, width, names.order_keys)
         if rescores and len(found):
             found = found.widened(wording.everyday, asked.tuning.everyday)
-            found = order(rescore(found, fields, asked.tuning), fields, width, key_of)
-        lists.append(_by_meaning_too(asked, found, fields, wording, width, key_of))
+            found = order(rescore(found, fields, asked.tuning), fields, width, names.order_keys)
+        lists.append(_by_meaning_too(asked, found, fields, wording, width, names))
     return lists
 
 
@@ -130,35 +131,19 @@ def _with_unsaid(wording: Wording, statistics: Statistics, tuning: Tuning) -> tu
 
 
 def _by_meaning_too(
-    asked: FetchedQuery, found: Shortlist, fields: Sequence[Field], wording: Wording, width: int, key_of: KeyOf
+    asked: FetchedQuery, found: Shortlist, fields: Sequence[Field], wording: Wording, width: int, names: Names
 ) -> Shortlist:
     """The list as it is where the wording has no vector or passages have none."""
     if wording.vector is None:
         return found
     listed = [found.position[found.field == number] for number in range(len(fields))]
     measured = standings(fields, asked.matrices, wording.vector, listed, width, asked.tuning)
-    return found if measured is None else blend(found, fields, measured, width, asked.tuning, key_of)
-
-
-def _order_of_equals(asked: FetchedQuery, names: Names) -> KeyOf:
-    """Plugin, namespace and key: the order of passages that all else leaves equal, whatever their numbers are."""
-    sources = [{number: source for source, number in state.sources.items()} for state in asked.states]
-
-    def order_of(places: Sequence[Place]) -> Mapping[Place, tuple[str, str, str]]:
-        known = names.of(places)
-        order: dict[Place, tuple[str, str, str]] = {}
-        for number, position in places:
-            _, plugin, namespace = sources[number][asked.states[number].columns.source.item(position)]
-            order[number, position] = plugin, namespace, known[number, position][0]
-        return order
-
-    return order_of
+    return found if measured is None else blend(found, fields, measured, width, asked.tuning, names.order_keys)
 
 
 def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
     hits = Hits(asked.states, lists.values())
-    key_of = _order_of_equals(asked, names)
-    ranked = [_fused(asked.tuning, hits, group, key_of) for group in lists.values()]
+    ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))
     named = names.of(merged)
     folded = _folded(hits, merged, named) if asked.tuning.fold else {}
@@ -174,10 +159,47 @@ def _folded(hits: Hits, merged: Sequence[Place], names: Mapping[Place, Name]) ->
     return fold(merged, lambda place: (place[0], hits.source(place), names[place][1]))
 
 
-def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], key_of: KeyOf) -> list[Place]:
+def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], names: Names) -> list[Place]:
     """What the wordings found, as one list; of equals, the better scored, then the usual order of ties."""
     places = [found.places for found in lists]
     if len(places) == 1:
         return places[0]
-    keys = key_of(list(dict.fromkeys(place for found in places for place in found)))
+    keys = names.order_keys(list(dict.fromkeys(place for found in places for place in found)))
     return fuse(places, lambda place: (-hits.score(place), *hits.among_equals(place), keys[place]), tuning.damping)
+
+
+H = TypeVar("H", bound=Hashable)
+
+
+def fuse(lists: Sequence[Sequence[H]], tie: Callable[[H], Any], damping: int = RANK_DAMPING) -> list[H]:
+    """Lists of answers to one question in several wordings, by 1 / (damping + rank); the lower `tie` goes first."""
+    if len(lists) == 1:
+        return list(lists[0])
+    gained: dict[H, float] = defaultdict(float)
+    for ranked in lists:
+        for rank, hit in enumerate(ranked, start=1):
+            gained[hit] += 1 / (damping + rank)
+    return sorted(sorted(gained, key=tie), key=gained.__getitem__, reverse=True)
+
+
+def merge(lists: Sequence[Sequence[H]], tie: Callable[[H], Any]) -> list[H]:
+    """Lists that have nothing in common, by rank: all firsts, then all seconds; the lower `tie` goes first."""
+    if len(lists) == 1:
+        return list(lists[0])
+    merged: list[H] = []
+    for rank in range(max(map(len, lists), default=0)):
+        merged.extend(sorted((ranked[rank] for ranked in lists if rank < len(ranked)), key=tie))
+    return merged
+
+
+def fold(ranked: Iterable[H], same: Callable[[H], Hashable]) -> dict[H, list[H]]:
+    """Each first of its equals, in order, with those that came after it."""
+    first: dict[Hashable, H] = {}
+    folded: dict[H, list[H]] = {}
+    for hit in ranked:
+        stands = first.setdefault(same(hit), hit)
+        if stands is hit:
+            folded[hit] = []
+        else:
+            folded[stands].append(hit)
+    return folded

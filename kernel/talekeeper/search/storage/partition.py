@@ -1,4 +1,4 @@
-"""Brings a partition's state from the database, or a known state up to the snapshot that is asked.
+"""A partition in memory, as one snapshot of the database shows it, and how it is read.
 
 A known state may be built upon only if this snapshot shares its history. It may not: a transaction that had searched
 its own writes may have been rolled back, or the reader's snapshot may be older. Additions and removals are numbered and
@@ -7,18 +7,141 @@ carry random stamps, so one look at the last of each tells. Segments never chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from talekeeper.db import Tx
 from talekeeper.search.arrays import Bools
-from talekeeper.search.columns import Columns, Shelf, check, from_rows, unpack
-from talekeeper.search.damage import decoding
+from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Kind
-from talekeeper.search.state import Extent, Mark, PartRow, PartState, PlacedSegment, SourceName, Stack
-from talekeeper.search.tail import Tail
+from talekeeper.search.storage.cache import ByteLru
+from talekeeper.search.storage.columns import ROW_BYTES, Columns, Shelf, check, from_rows, unpack
+from talekeeper.search.storage.memtable import Tail
+
+T = TypeVar("T")
+SourceName = tuple[Kind, str, str]
+_SCOPES = 4
+_SCOPE_BYTES = 9  # of a passage: its label, its place on the lineage
+_serial = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSegment:
+    """A segment and where its positions begin."""
+
+    id: int
+    lo: int
+    hi: int
+    n: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The segments of a partition, oldest first, and the average length of their passages.
+
+    `serial` is unique in the process, for caches to go by.
+    """
+
+    segments: tuple[PlacedSegment, ...]
+    average: float = field(default=0.0, compare=False)
+    serial: int = field(default_factory=_serial.__next__, compare=False)
+
+    @property
+    def size(self) -> int:
+        """Positions in segments."""
+        return self.segments[-1].start + self.segments[-1].n if self.segments else 0
+
+
+class PartRow(NamedTuple):
+    """The counters of a partition in one snapshot; made and compared in each query."""
+
+    id: int
+    docs: int
+    removals: int
+    layout: int
+    stamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A numbered row and the random stamp written with it: who finds both has the same history up to it."""
+
+    number: int
+    stamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What is known of all passages of a partition, dead ones included, so that a scope need not look at each."""
+
+    branch: int = 0
+    """The highest."""
+    depth: int = -1
+    """The deepest."""
+    length: int = 0
+    """The sum of all lengths."""
+    ascends: bool = True
+    """Whether no passage stands less deep than one before it."""
+
+    def joined(self, more: Columns) -> Extent:
+        """With more passages behind the last."""
+        if not len(more):
+            return self
+        depth = more.depth
+        return Extent(
+            max(self.branch, int(more.branch.max())),
+            max(self.depth, int(depth.max())),
+            self.length + int(more.length.sum(dtype=np.int64)),
+            self.ascends and bool(depth[0] >= self.depth and (depth[1:] >= depth[:-1]).all()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """Never changes, so threads and snapshots can share it; a newer snapshot gets a state of its own built on it."""
+
+    row: PartRow
+    last_add: Mark | None
+    """The last passage that was in the tail; None when the tail was empty."""
+    last_removal: Mark | None
+    stack: Stack
+    shelf: Shelf
+    columns: Columns
+    extent: Extent
+    live: Bools
+    tail: Tail
+    sources: Mapping[SourceName, int]
+    _derived: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict[Hashable, Any])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __len__(self) -> int:
+        return len(self.live)
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly what it holds in memory, scopes included."""
+        return len(self) * (ROW_BYTES + 1 + _SCOPES * _SCOPE_BYTES) + self.tail.nbytes + 4096
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was derived from this state earlier under `key`, or what `make` gives; the last few are kept."""
+        with self._lock:
+            if key in self._derived:
+                self._derived.move_to_end(key)
+                return cast("T", self._derived[key])
+        made = make()
+        with self._lock:
+            self._derived[key] = made
+            while len(self._derived) > _SCOPES:
+                self._derived.popitem(last=False)
+        return made
+
 
 _ROWS = "SELECT id, docs, removals, layout, stamp FROM part WHERE id IN ({})"
 _TAIL = """
@@ -188,3 +311,31 @@ def _bury(columns: Columns, live: Bools, docs: Sequence[int]) -> None:
 
 def _sources(tx: Tx, part: int) -> Mapping[SourceName, int]:
     return {(Kind(kind), plugin, namespace): number for kind, plugin, namespace, number in tx.rows(_SOURCES, (part,))}
+
+
+_SNAPSHOTS = 3
+
+
+class PartCache:
+    """Has a few states a partition, last used first.
+
+    A reader on an old snapshot and a writer would else evict each other's at every query.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._held: ByteLru[int, tuple[PartState, ...]] = ByteLru(budget)
+
+    def load(self, tx: Tx, parts: Sequence[int]) -> dict[int, PartState]:
+        """The states of those of `parts` that exist in this snapshot."""
+        return {} if not parts else {part: self._state(tx, row) for part, row in read_rows(tx, parts).items()}
+
+    def _state(self, tx: Tx, row: PartRow) -> PartState:
+        held = self._held.get(row.id) or ()
+        if held and held[0].row == row:
+            return held[0]
+        found = next((state for state in held if state.row == row), None)
+        if found is None:
+            found = load(tx, row, held[0] if held else None)
+        states = (found, *(state for state in held if state is not found))[:_SNAPSHOTS]
+        self._held.put(row.id, states, found.nbytes + 64 * len(states))
+        return found

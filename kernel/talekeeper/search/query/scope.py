@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from talekeeper.search.arrays import Bools, Bytes, Column, Doubles, Ints, Positions
-from talekeeper.search.columns import PERSON, WITHDRAWN, Columns
 from talekeeper.search.passage import Kind, LeftOut, PartScope, Query, Source
-from talekeeper.search.state import PartState
+from talekeeper.search.storage.columns import PERSON, WITHDRAWN, Columns
+from talekeeper.search.storage.partition import PartState
 
 OUTSIDE = 0
 _DEEPEST = 2**31 - 1
@@ -104,6 +104,11 @@ def _ascends(values: Column) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
+def scope_of(state: PartState, wish: Wanted) -> Scope:
+    """The scope made earlier for the same wish, or a new one."""
+    return state.derived(wish, lambda: make_scope(state, wish))
+
+
 def make_scope(state: PartState, wish: Wanted) -> Scope:
     """Applies the filters of `wish`: deadness, lineage and source, then versions, then turns.
 
@@ -127,8 +132,8 @@ def left_out(state: PartState, wish: Wanted, scope: Scope) -> LeftOut:
     labels, _ = _by_source(state, wish.sources)
     live = int(np.count_nonzero(labels * state.live.view(np.uint8)))
     every = wish._replace(before_turn=None)
-    within = sum(state.scope(every, make_scope).counts)
-    standing = sum(state.scope(every._replace(turn_from=None, turn_to=None), make_scope).counts)
+    within = sum(scope_of(state, every).counts)
+    standing = sum(scope_of(state, every._replace(turn_from=None, turn_to=None)).counts)
     return LeftOut(live - standing, standing - within, within - sum(scope.counts))
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound
-from talekeeper.search.columns import LONGEST
 from talekeeper.search.message_features import flags_of
 from talekeeper.search.passage import Kind, Passage
-from talekeeper.search.tail import dump_terms
+from talekeeper.search.storage.columns import LONGEST
+from talekeeper.search.storage.memtable import dump_terms
 from talekeeper.text import TOKENS_FINGERPRINT
 
 _MESSAGES = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Singles
-from talekeeper.search.writing import count_up
+from talekeeper.search.storage.writing import count_up
 
 STORED = np.dtype("<f2")
 ELSEWHERE = b"\1"

@@ -1,4 +1,4 @@
-"""Scores that are fast and nearly right, to pick from; the few picked are scored exactly.
+"""Fast scores that are nearly right, and the passages that they say may be among the best; those are scored exactly.
 
 What a term is worth in a passage depends on the average length, which every added passage moves a little. So it is kept
 as it was with the segments' own average: with another one each score changes by no more than the ratio of the two.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Bytes, Column, Singles
-from talekeeper.search.bm25 import K1, B, Statistics
-from talekeeper.search.postings import Postings, Spread
+from talekeeper.search.arrays import Column, Positions, Singles
+from talekeeper.search.query.bm25 import K1, B, Statistics, worth
+from talekeeper.search.query.postings import Postings, Spread
 
 _FARTHEST = 1.05  # ratio of two averages; farther apart, too many passages might be among the best
 
@@ -24,18 +24,6 @@ class Rough:
 
     scores: Singles
     ratio: float
-
-
-def worth(tfs: Bytes, lengths: Column, average: float, k1: float, b: float) -> Singles:
-    """What BM25 gives for a term without its idf."""
-    gain = tfs.astype(np.float32)
-    divisor = lengths.astype(np.float32)
-    divisor *= np.float32(k1 * b / average if average else 0)
-    divisor += np.float32(k1 * (1 - b))
-    divisor += gain
-    gain *= np.float32(k1 + 1)
-    gain /= divisor
-    return gain
 
 
 def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistics, lengths: Column) -> Rough:
@@ -76,3 +64,46 @@ def _add_heavy(
 
 def _apart(one: float, other: float) -> float:
     return max(one / other, other / one) if one and other else np.inf
+
+
+_STACKED = 128
+_PER_WANTED = 8
+# Rough scores are sums of up to a thousand positive single-precision numbers: off by less than 1e-4 of themselves.
+_SLACK = np.float32(1 - 1e-4)
+
+
+def leaders(scores: Singles, k: int, ratio: float = 1.0) -> Positions:
+    """Ascending positions of all passages that match and may be among the `k` best, all equals of the last included.
+
+    The right scores may be `ratio` times as high as `scores`, or as low, but not some one and some the other.
+
+    The k-th best of the best scores of groups is no higher than the k-th best score: one pass over the scores instead
+    of a partition of them all.
+    """
+    if k <= 0:
+        return np.empty(0, np.intp)
+    slack = _SLACK / np.float32(ratio)
+    floor = _kth(_maxima(scores, k), k) * slack
+    found: Positions = (scores >= floor if floor > 0 else scores).nonzero()[0]
+    if len(found) <= k:
+        return found
+    held = scores.take(found)
+    return found[held >= _kth(held.copy(), k) * slack]
+
+
+def _maxima(scores: Singles, k: int) -> Singles:
+    """The best of groups that lie across the scores, several times as many groups as `k`; the last few are left out."""
+    stacked = min(_STACKED, len(scores) // (_PER_WANTED * k))
+    if stacked <= 1:
+        return scores.copy()
+    width = len(scores) // stacked
+    best: Singles = scores[: stacked * width].reshape(stacked, width).max(axis=0)
+    return best
+
+
+def _kth(scores: Singles, k: int) -> np.float32:
+    """The k-th highest, 0 where there are fewer; puts `scores` in another order."""
+    if len(scores) < k:
+        return np.float32(0)
+    scores.partition(len(scores) - k)
+    return np.float32(scores[-k])

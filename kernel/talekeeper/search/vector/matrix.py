@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Column, Positions, Singles
-from talekeeper.search.damage import decoding
-from talekeeper.search.lru import ByteLru
+from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Elsewhere
-from talekeeper.search.vectors import ELSEWHERE, STORED, packed
+from talekeeper.search.storage.cache import ByteLru
+from talekeeper.search.vector.stored import ELSEWHERE, STORED, packed
 
 Fixed = NDArray[np.int16]
 _ONE = 32_767

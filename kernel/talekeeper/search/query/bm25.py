@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from talekeeper.search.arrays import Column, Doubles
+from talekeeper.search.arrays import Bytes, Column, Doubles, Singles
 
 # The optimum is flat and the same on two halves of the development conversations. Length says little there, since a
 # long message is a long speech on one subject: the textbook's b costs .017 in R@10 on one set (crd3). For records it
@@ -69,3 +69,15 @@ def weigh(tf: Doubles, idfs: Doubles, norms: Doubles, k1: float) -> Doubles:
     """What each term (columns) adds to the score of each passage (rows)."""
     weights: Doubles = idfs * tf * (k1 + 1) / (tf + norms[:, np.newaxis])
     return weights
+
+
+def worth(tfs: Bytes, lengths: Column, average: float, k1: float, b: float) -> Singles:
+    """What BM25 gives for a term without its idf."""
+    gain = tfs.astype(np.float32)
+    divisor = lengths.astype(np.float32)
+    divisor *= np.float32(k1 * b / average if average else 0)
+    divisor += np.float32(k1 * (1 - b))
+    divisor += gain
+    gain *= np.float32(k1 + 1)
+    gain /= divisor
+    return gain

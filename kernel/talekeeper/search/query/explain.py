@@ -1,14 +1,16 @@
-"""Tells of each found passage why it was found: from rows of number tables to `Ranked`."""
+"""Why each passage was found: rows of number tables to `Ranked`, with the keys and digests of those few passages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain, compress
 
-from talekeeper.search.names import Name
+from talekeeper.db import Tx
+from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Placing, Ranked, TermScore
-from talekeeper.search.shortlist import Place, Shortlist
-from talekeeper.search.state import PartState
+from talekeeper.search.query.candidates import OrderKey, Place, Shortlist
+from talekeeper.search.storage.partition import PartState
 
 
 class _Listed:
@@ -114,3 +116,64 @@ def _explain(found: Shortlist, row: int) -> tuple[TermScore, ...]:
 def _union(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """All terms, each once."""
     return tuple(dict.fromkeys(chain.from_iterable(groups)))
+
+
+Name = tuple[str, int]
+"""Key and digest."""
+_AT_ONCE = 512
+_NAMES = "SELECT doc, key, digest FROM doc WHERE part = ? AND doc IN ({})"
+
+
+class Names:
+    """Reads each passage's name once a query."""
+
+    def __init__(self, tx: Tx, states: Sequence[PartState]) -> None:
+        self._tx = tx
+        self._states = states
+        self._sources = [{number: name for name, number in state.sources.items()} for state in states]
+        self._known: dict[Place, Name] = {}
+
+    @decoding
+    def of(self, places: Sequence[Place]) -> Mapping[Place, Name]:
+        """The names of these places, each given once, and of those asked for earlier."""
+        for number in range(len(self._states)):
+            unknown = [place for place in places if place[0] == number and place not in self._known]
+            if unknown:
+                self._read(self._states[number], unknown)
+        return self._known
+
+    def order_keys(self, places: Sequence[Place]) -> Mapping[Place, OrderKey]:
+        """What decides last between equals: names, which no rebuild changes as it does numbers and positions."""
+        names = self.of(places)
+        return {place: (*self._source(place), names[place][0]) for place in places}
+
+    def _source(self, place: Place) -> tuple[str, str]:
+        number, position = place
+        _, plugin, namespace = self._sources[number][self._states[number].columns.source.item(position)]
+        return plugin, namespace
+
+    def _read(self, state: PartState, places: Sequence[Place]) -> None:
+        place_of = {state.columns.doc.item(place[1]): place for place in places}
+        docs = list(place_of)
+        known = len(self._known)
+        for start in range(0, len(docs), _AT_ONCE):
+            some = docs[start : start + _AT_ONCE]
+            for doc, key, digest in self._tx.rows(_statement(len(some)), [state.row.id, *_filled(some)]):
+                self._known[place_of[doc]] = key, digest
+        if len(self._known) < known + len(places):
+            raise LookupError("a passage has no name")
+
+
+def _room(size: int) -> int:
+    """A power of two: with lists of few lengths SQLite prepares few statements."""
+    return 1 << (size - 1).bit_length()
+
+
+def _filled(docs: list[int]) -> list[int]:
+    """The same numbers, as many as there is room for."""
+    return docs + docs[-1:] * (_room(len(docs)) - len(docs))
+
+
+@cache
+def _statement(size: int) -> str:
+    return _NAMES.format(", ".join("?" * _room(size)))

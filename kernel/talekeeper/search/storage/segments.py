@@ -1,25 +1,28 @@
-"""Segments as they are written: from the tail, or out of other segments.
+"""Segments as they are written: from the memtable, or out of other segments.
 
-Either is made first (`next_flush`, `combine`), reading a snapshot, and then written (`flush`, `replace`) in a
-transaction that looks whether it still holds: most of the work is done while nobody waits.
+A change is made first (`next_flush`, `combine`), reading a snapshot, and then written (`flush`, `replace`) in a
+transaction that checks whether it still holds: most of the work is done while nobody waits.
+
+A large segment is staged: several short transactions write its postings first, where no search looks yet. Each
+partition has at most one staged segment; its number is kept beside the counters. Whoever begins another one takes
+over: the first writer has died, or sees it at the next step and leaves the partition to the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
 from talekeeper.db import Row, Tx
 from talekeeper.search.arrays import Positions
-from talekeeper.search.codec import PostingLists, encode_all
-from talekeeper.search.columns import Columns, check, concatenate, from_rows, pack, take, unpack
-from talekeeper.search.damage import decoding
-from talekeeper.search.decode import decode_all
-from talekeeper.search.staging import write_postings
-from talekeeper.search.tail import load_terms
-from talekeeper.search.writing import count_up, new_stamp
+from talekeeper.search.corruption import decoding
+from talekeeper.search.storage.codec import PostingLists, decode_all, encode_all
+from talekeeper.search.storage.columns import Columns, check, concatenate, from_rows, pack, take, unpack
+from talekeeper.search.storage.memtable import load_terms
+from talekeeper.search.storage.writing import count_up, new_stamp
 
 FLUSH = 128
 """Passages of the tail that make a segment; few, since the first search of a process reads the tail (`tail`)."""
@@ -247,3 +250,49 @@ def _insert(tx: Tx, part: int, new: NewSegment, staged: int | None) -> None:
 def _renew(tx: Tx, part: int) -> None:
     """Tells everybody that the set of segments is another."""
     tx.run("UPDATE part SET layout = ?, stamp = ? WHERE id = ?", (new_stamp(), new_stamp(), part))
+
+
+STAGED_AT_ONCE = 2_000
+"""Postings written in a transaction: some 10 ms."""
+
+
+def begin(tx: Tx, part: int) -> int:
+    """The number of a segment to be made in the partition."""
+    abandon(tx, part)
+    segment = count_up(tx, "segment")
+    tx.run("INSERT INTO search_counter (name, value) VALUES (?, ?)", (_name(part), segment))
+    return segment
+
+
+def put(tx: Tx, part: int, segment: int, terms: Sequence[str], blobs: Sequence[bytes]) -> bool:
+    """Writes some postings; False, with nothing done, if somebody else has taken over."""
+    if not is_in_the_making(tx, part, segment):
+        return False
+    write_postings(tx, segment, terms, blobs)
+    return True
+
+
+def is_in_the_making(tx: Tx, part: int, segment: int) -> bool:
+    """Whether nobody has taken over."""
+    return tx.one("SELECT 1 FROM search_counter WHERE name = ? AND value = ?", (_name(part), segment)) is not None
+
+
+def finish(tx: Tx, part: int) -> None:
+    """Takes the segment for made; the caller gives it to the partition."""
+    tx.run("DELETE FROM search_counter WHERE name = ?", (_name(part),))
+
+
+def abandon(tx: Tx, part: int) -> None:
+    """Has the next maintenance delete what was written of a segment in the making, if there is one."""
+    tx.run("INSERT INTO retired (segment) SELECT value FROM search_counter WHERE name = ?", (_name(part),))
+    finish(tx, part)
+
+
+def write_postings(tx: Tx, segment: int, terms: Sequence[str], blobs: Sequence[bytes]) -> None:
+    """Writes postings of a segment."""
+    rows = zip(repeat(segment), terms, blobs, strict=False)
+    tx.run_many("INSERT INTO posting (segment, term, data) VALUES (?, ?, ?)", rows)
+
+
+def _name(part: int) -> str:
+    return f"segment in the making of part {part}"

@@ -23,11 +23,11 @@ from dataclasses import replace
 import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
-from talekeeper.search.bm25 import norm, weigh
-from talekeeper.search.meaning import MeaningScores
 from talekeeper.search.passage import Closeness, Kind
-from talekeeper.search.shortlist import Field, KeyOf, Place, Shortlist, column, join, order, score_alone
-from talekeeper.search.tuning import Tuning
+from talekeeper.search.query.bm25 import norm, weigh
+from talekeeper.search.query.candidates import Field, KeysOf, Place, Shortlist, column, join, order, score_alone
+from talekeeper.search.query.params import Tuning
+from talekeeper.search.vector.scores import MeaningScores
 
 
 def blend(
@@ -36,7 +36,7 @@ def blend(
     standings: Sequence[MeaningScores],
     width: int,
     tuning: Tuning,
-    key_of: KeyOf,
+    keys_of: KeysOf,
 ) -> Shortlist:
     """The list in its new order, with passages that entered by meaning alone; `found` is in order by words."""
     entrants = [
@@ -50,7 +50,7 @@ def blend(
     gains = worth * (room * np.clip(height, 0, tuning.meaning_most)) ** tuning.meaning_power
     loses = np.minimum(tuning.meaning_lacks * lacks * weights, every.score)
     adds = gains * weights - loses
-    raised = order(replace(every, score=every.score + adds), fields, width, key_of)
+    raised = order(replace(every, score=every.score + adds), fields, width, keys_of)
     return replace(raised, closeness=_closeness(every, len(found), cosine, height, adds))
 
 

@@ -1,0 +1,1 @@
+"""One query: scope, postings, candidates, neighbours, and the ranking with its explanation."""
