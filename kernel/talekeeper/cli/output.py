@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import click
 
 from talekeeper.cli.terminal import json_text, remark
-from talekeeper.text import terminal_line, terminal_text
+from talekeeper.text import counted, terminal_line, terminal_text
 
 # A bar that is gone within a second is noise.
 _QUIET_SECONDS = 1.0
@@ -64,11 +64,6 @@ def say(text: str = "", *, dim: bool = False, bold: bool = False, colour: str | 
 def note(text: str) -> None:
     """A remark beside the answer: on stderr, so that pipes get the answer alone."""
     remark(terminal_text(text))
-
-
-def counted(number: int, noun: str, many: str = "") -> str:
-    """`1 message`, `2,000 messages`; `many` is a plural that is not the noun with an s."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def sized(number: int) -> str:

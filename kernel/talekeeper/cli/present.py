@@ -10,8 +10,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import Common
-from talekeeper.cli.output import counted
-from talekeeper.text import terminal_line
+from talekeeper.text import counted, terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.story import Coordinate, Message, Record, Session
@@ -47,7 +46,7 @@ def session_json(session: Session) -> dict[str, Any]:
 def session_facts(session: Session) -> str:
     """The line under a session's title."""
     plugins = ", ".join(session.plugins) or "none"
-    size = f"{counted(session.messages, 'message')} on {counted(session.branches, 'branch', 'branches')}"
+    size = f"{counted(session.messages, 'message')} on {counted(session.branches, 'branch')}"
     return f"{size}, head at {place(session.head)}; plugins: {plugins}"
 
 

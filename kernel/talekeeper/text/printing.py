@@ -62,8 +62,8 @@ def quoted(value: object, limit: int = 60) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 item`, `5,000 items`, `2 properties`."""
-    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """`1 item`, `5,000 items`, `2 properties`, `3 branches`."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{number:,.0f} {noun if number == 1 else many}"
 
 

@@ -30,6 +30,7 @@ from talekeeper.cli.terminal import ask_once
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Record
+from talekeeper.text import counted
 
 _LISTED = 20
 
@@ -69,7 +70,7 @@ def list_records(options: Common, /, path: str | None, session: str | None, limi
     for record in found:
         show_record(record)
     if len(found) == limit:
-        output.note(f"{output.counted(count, 'record')} in all; --after {found[-1].key} goes on")
+        output.note(f"{counted(count, 'record')} in all; --after {found[-1].key} goes on")
     elif not found:
         output.note(f"{path} holds nothing {'withdrawn' if more['withdrawn'] else 'here'}")
 
@@ -216,7 +217,7 @@ def forget(options: Common, /, path: str, key: str, session: str | None, *, yes:
     if options.as_json:
         output.emit({"namespace": path, "key": key, "forgotten_versions": count})
     else:
-        output.say(f"{key} is forgotten ({output.counted(count, 'version')})")
+        output.say(f"{key} is forgotten ({counted(count, 'version')})")
 
 
 def _filled(ctx: click.Context, namespace: Namespace, arguments: Sequence[str], key: str = "") -> dict[str, Any]:

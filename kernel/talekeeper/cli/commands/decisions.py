@@ -15,7 +15,7 @@ from talekeeper.cli.targets import InSession, last_session_argument, session_of
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Decision, scope_of
-from talekeeper.text import terminal_line
+from talekeeper.text import counted, terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -94,11 +94,11 @@ def show_decided(told: Mapping[str, Any]) -> None:
     if rows:
         output.table(("", "record", "scores", "why", "text"), rows, indent=2)
     if told.get("more"):
-        output.say(f"  and {output.counted(int(told['more']), 'candidate')} more")
+        output.say(f"  and {counted(int(told['more']), 'candidate')} more")
 
 
 def _of_history(told: Mapping[str, Any]) -> list[str]:
-    messages = output.counted(int(told.get("messages", 0)), "message")
+    messages = counted(int(told.get("messages", 0)), "message")
     tokens = f"some {told.get('tokens', 0):,} of {told.get('budget', 0):,} tokens"
     lines = [f"from turn {told.get('history_from', 0)} on: {messages}, {tokens}"]
     segments = ", ".join(told.get("segments", ()))
@@ -112,7 +112,7 @@ def _of_segment(told: Mapping[str, Any]) -> list[str]:
         lines.append(f"nothing was shown: {told['fault']}")
     elif "lines" in told:
         room = f"{told.get('characters', 0):,} of {told.get('budget', 0):,} characters"
-        lines.append(f"{told.get('shown', 0)} of {output.counted(int(told['lines']), 'line')} shown, {room}")
+        lines.append(f"{told.get('shown', 0)} of {counted(int(told['lines']), 'line')} shown, {room}")
     cut = ", ".join(told.get("cut", ()))
     return lines + ([f"cut to fit: {cut}"] if cut else [])
 

@@ -14,6 +14,7 @@ from talekeeper.cli import output
 from talekeeper.cli.commands.search import LEGEND, show_hit, show_why
 from talekeeper.cli.options import Common, common
 from talekeeper.demo import AskedQuestion, BundledStory, LoadedStory, ask_all, bundled_stories, load_story
+from talekeeper.text import counted
 
 
 @click.command(epilog="Example:  talekeeper demo --home ./demo-home")
@@ -45,9 +46,9 @@ def command(options: Common, /, language: str | None) -> None:
 
 
 def _show(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestion]) -> None:
-    lore = "" if loaded.pieces is None else f", {output.counted(loaded.pieces, 'piece')} of lore"
+    lore = "" if loaded.pieces is None else f", {counted(loaded.pieces, 'piece')} of lore"
     output.say()
-    output.say(f"━━ {story.title} · {output.counted(loaded.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
+    output.say(f"━━ {story.title} · {counted(loaded.messages, 'message')}{lore} ━━", bold=True, colour="cyan")
     explained = max(asked, key=_borrowed)
     for one in asked:
         output.say()
@@ -82,7 +83,7 @@ def _close(
     first = sum(one.place == 1 for one in questions)
     output.say()
     output.say(
-        f"{output.counted(len(questions), 'question')}, {first} answered by the first result, in {seconds:.1f} s.",
+        f"{counted(len(questions), 'question')}, {first} answered by the first result, in {seconds:.1f} s.",
         bold=True,
     )
     if any(loaded.pieces is None for _, loaded, _ in shown):

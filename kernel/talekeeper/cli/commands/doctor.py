@@ -13,11 +13,11 @@ import click
 from talekeeper.cli import output
 from talekeeper.cli.commands.status import model_faults, unrecorded
 from talekeeper.cli.options import Common, common
-from talekeeper.cli.output import counted
 from talekeeper.db import examine_file, readable
 from talekeeper.errors import StoreError, StoreUnusable
 from talekeeper.plugins import State
 from talekeeper.story import Scope
+from talekeeper.text import counted
 from talekeeper.trace import count_events
 
 if TYPE_CHECKING:
@@ -94,17 +94,17 @@ def _document(findings: Findings, *, rebuilt: bool) -> dict[str, object]:
 
 def _show(findings: Findings) -> None:
     for part, found in findings.parts.items():
-        output.say(f"{part}: {'sound' if not found else output.counted(len(found), 'fault')}", bold=bool(found))
+        output.say(f"{part}: {'sound' if not found else counted(len(found), 'fault')}", bold=bool(found))
         for fault in found:
             output.say(f"  {fault}")
     if findings.readable is not None:
-        counts = (output.counted(count, f"{table} row") for table, count in findings.readable.items())
+        counts = (counted(count, f"{table} row") for table, count in findings.readable.items())
         output.say(f"can still be read: {', '.join(counts) or 'nothing'}")
     if findings.index is not None:
         size = findings.index
         output.say(
-            f"index size: {output.sized(sum(size.bytes.values()))} for {output.counted(size.passages, 'passage')} "
-            f"in {output.counted(size.partitions, 'partition')} and {output.counted(size.segments, 'segment')} "
+            f"index size: {output.sized(sum(size.bytes.values()))} for {counted(size.passages, 'passage')} "
+            f"in {counted(size.partitions, 'partition')} and {counted(size.segments, 'segment')} "
             f"({', '.join(f'{name} {output.sized(count)}' for name, count in size.bytes.items())})"
         )
     reasons = [part for part, found in findings.parts.items() if found]

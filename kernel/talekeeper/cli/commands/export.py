@@ -18,6 +18,7 @@ from talekeeper.clock import iso
 from talekeeper.db import draft_of, publish_file
 from talekeeper.errors import InputError, ParameterError
 from talekeeper.exchange import render_markdown, render_sillytavern, siblings_of, write_archive
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -107,7 +108,7 @@ def _tell(options: Common, target: Path, sessions: list[Session]) -> None:
     if options.as_json:
         output.emit({"export": target, "bytes": size, "sessions": [session.id for session in sessions]})
     else:
-        output.say(f"{target}: {output.counted(len(sessions), 'session')}, {output.sized(size)}")
+        output.say(f"{target}: {counted(len(sessions), 'session')}, {output.sized(size)}")
 
 
 @click.command(epilog="Example:  talekeeper backup ~/talekeeper-2025-03-18.sqlite")

@@ -27,6 +27,7 @@ from talekeeper.exchange import (
 )
 from talekeeper.plugin_context import import_lore, importers_aside, importers_for
 from talekeeper.story import Address
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -138,10 +139,10 @@ def _show(report: Report | Lore) -> None:
         new = " (new)" if one.created else ""
         there = f", {one.already_there:,} already there" if one.already_there else ""
         output.say(
-            f"{report.file}: {output.counted(one.imported, 'message')} {would}imported into {one.session!r}{new}{there}"
+            f"{report.file}: {counted(one.imported, 'message')} {would}imported into {one.session!r}{new}{there}"
         )
     for reason, (count, line) in report.notes.items():
-        output.note(f"  note: {reason} ({output.counted(count, 'time')}, first in line {line:,})")
+        output.note(f"  note: {reason} ({counted(count, 'time')}, first in line {line:,})")
     if report.error:
         output.note(f"talekeeper: {report.error}")
 
@@ -264,7 +265,7 @@ def _show_lore(lore: Lore) -> None:
     if found.kept:
         output.note("  those that are there and differ are kept; --replace takes over the file's")
     if found.gone:
-        output.note(f"  {output.counted(len(found.gone), 'record')} withdrawn or forgotten, and staying so")
+        output.note(f"  {counted(len(found.gone), 'record')} withdrawn or forgotten, and staying so")
     for what, why in found.left_out:
         output.note(f"  left out: {what}: {why}")
 

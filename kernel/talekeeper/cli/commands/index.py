@@ -10,6 +10,7 @@ from talekeeper.cli.options import Common, command_group, common
 from talekeeper.config import MISSPELT, nearest
 from talekeeper.errors import NoModel
 from talekeeper.models import EMBEDDING
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.embedding import EmbeddingStatus
@@ -64,19 +65,19 @@ def rebuild(options: Common, /) -> None:
     if options.as_json:
         output.emit({"made": made, **asdict(standing)})
         return
-    output.say(f"{output.counted(made, 'vector')} made")
+    output.say(f"{counted(made, 'vector')} made")
     _show(standing)
 
 
 def _show(standing: EmbeddingStatus, cure: str = "") -> None:
     if standing.fault:
-        output.say(f"{output.counted(standing.passages, 'passage')}, found by their words alone")
+        output.say(f"{counted(standing.passages, 'passage')}, found by their words alone")
         output.note(standing.fault)
     elif not standing.encoder:
-        output.say(f"{output.counted(standing.passages, 'passage')}, found by their words alone")
+        output.say(f"{counted(standing.passages, 'passage')}, found by their words alone")
         output.note(f"{_NOTHING}; {cure}")
     else:
-        done = f"{standing.embedded:,} of {output.counted(standing.passages, 'passage')}"
+        done = f"{standing.embedded:,} of {counted(standing.passages, 'passage')}"
         output.say(f"{done} can be found by meaning, with {standing.encoder}")
 
 

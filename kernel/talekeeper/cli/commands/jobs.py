@@ -14,6 +14,7 @@ from talekeeper.cli.present import minute, place
 from talekeeper.cli.targets import InSession, last_session_argument, session_argument, session_of
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState, lacked
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -106,7 +107,7 @@ def retry(options: Common, /, name: str, job: str | None) -> None:
     if options.as_json:
         output.emit({"session": address.session, "jobs": due})
     elif due:
-        output.say(f"{output.counted(len(due), 'job')} due; talekeeper jobs run {address.session} does them now")
+        output.say(f"{counted(len(due), 'job')} due; talekeeper jobs run {address.session} does them now")
     else:
         output.say(f"no job of {address.session} has failed")
 

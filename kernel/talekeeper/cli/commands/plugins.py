@@ -15,6 +15,7 @@ from talekeeper.cli.targets import session_of
 from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import PluginManifest
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -99,7 +100,7 @@ def _how_to_add(plugin: str, without: Sequence[Session]) -> str:
     first = without[0]
     place = "" if first.workspace == DEFAULT_WORKSPACE else f" --workspace {shlex.quote(first.workspace)}"
     command = f"talekeeper sessions plugins {shlex.quote(first.id)} +{plugin}{place}"
-    number = output.counted(len(without), "session")
+    number = counted(len(without), "session")
     if len(without) == 1:
         return f"{number} from before does not have it; to add it:  {command}"
     return f"{number} from before do not have it; to add it to the one used last:  {command}"
@@ -242,7 +243,7 @@ def new_plugin(options: Common, /, name: str, directory: Path, *, data_only: boo
     if options.as_json:
         output.emit({"plugin": name, "folder": folder, "files": files})
         return
-    output.say(f"{folder} has {output.counted(len(files), 'file')}:")
+    output.say(f"{folder} has {counted(len(files), 'file')}:")
     for file in files:
         output.say(f"  {file}")
     output.note(f"next:  cd {shlex.quote(str(folder))}  then  validate-plugin .  and  python -m pytest")

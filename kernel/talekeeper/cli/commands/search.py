@@ -15,7 +15,7 @@ from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import session_of
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
-from talekeeper.text import SINGLE, document_terms, terminal_line
+from talekeeper.text import SINGLE, counted, document_terms, terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.plugin_types import Answer, Hit
@@ -61,7 +61,7 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
         output.emit({"session": found.id, **answer.as_json()})
         return
     show_answer(answer, explain=explain)
-    output.note(f"{found.id}: {output.counted(answer.searched, 'passage')} searched")
+    output.note(f"{found.id}: {counted(answer.searched, 'passage')} searched")
 
 
 def _asked(query: str, more: dict[str, Any]) -> Question:
@@ -112,7 +112,7 @@ def show_placing(placing: Placing | None) -> None:
     """How long a result is, and its place for each wording where there are several; nothing where it was not asked."""
     if placing is None:
         return
-    told = f"{output.counted(placing.length, 'term')} long, {placing.average:.1f} on average"
+    told = f"{counted(placing.length, 'term')} long, {placing.average:.1f} on average"
     if len(placing.ranks) > 1:
         told += f"; place by wording: {', '.join('none' if rank is None else str(rank) for rank in placing.ranks)}"
     click.secho(f"   {told}", dim=True)
@@ -152,7 +152,7 @@ def _where(hit: Hit) -> str:
     if hit.turn_from is not None:
         turns = [f"turns {hit.turn_from} to {hit.turn}"]
     source = f"{hit.source} {hit.plugin}/{hit.namespace}" if hit.plugin else hit.source
-    also = [f"and {output.counted(len(hit.also), 'time')} more"] if hit.also else []
+    also = [f"and {counted(len(hit.also), 'time')} more"] if hit.also else []
     near = ["by its neighbours"] if hit.near and not hit.matched else []
     told = (*turns, _minute(hit.time), hit.title, hit.speaker, source, hit.authority, *also, *near)
     return " · ".join(part for part in told if part)

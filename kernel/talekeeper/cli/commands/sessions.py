@@ -26,7 +26,7 @@ from talekeeper.cli.targets import (
 )
 from talekeeper.cli.terminal import ask_twice
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.text import is_table, terminal_line
+from talekeeper.text import counted, is_table, terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.db import Tx
@@ -135,7 +135,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
     """Delete a session with its messages, records and index, for good. Asks twice."""
     with open_session(options, name) as (home, session):
         if not yes:
-            ask_twice(session.id, output.counted(session.messages, "message"), "id")
+            ask_twice(session.id, counted(session.messages, "message"), "id")
         home.delete_session(session.address)
     tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
 

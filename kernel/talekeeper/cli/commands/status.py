@@ -15,6 +15,7 @@ from talekeeper.cli.commands.usage import cost_words, costs, usage_rows
 from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, common
 from talekeeper.errors import InputError, ModelError, PluginError, StoreUnusable
 from talekeeper.story import JobState
+from talekeeper.text import counted
 from talekeeper.trace import count_events, read_events
 from talekeeper.turn import count_backlog
 
@@ -59,7 +60,7 @@ def command(options: Common, /) -> None:
         output.emit(facts)
         return
     output.say(f"home      {home.folder} ({output.sized(size + log)})")
-    held = f"{output.counted(count, 'session')} with {output.counted(messages, 'message')}"
+    held = f"{counted(count, 'session')} with {counted(messages, 'message')}"
     output.say(f"holds     {held}, in {_listed(list(sessions))}")
     output.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
     output.say(f"jobs      {jobs.words()}")
@@ -89,7 +90,7 @@ class _Traces:
     def words(self) -> str:
         """On one line."""
         missing = f", {self.dropped:,} more dropped" if self.dropped else ""
-        return self.fault or output.counted(self.events or 0, "event") + missing
+        return self.fault or counted(self.events or 0, "event") + missing
 
 
 def _rows(home: Home, session: Session) -> list[dict[str, Any]]:
@@ -98,7 +99,7 @@ def _rows(home: Home, session: Session) -> list[dict[str, Any]]:
 
 def _spent_words(rows: list[dict[str, Any]]) -> str:
     """Calls of models and what they cost, as far as a price was configured."""
-    calls = output.counted(sum(row["calls"] for row in rows), "call")
+    calls = counted(sum(row["calls"] for row in rows), "call")
     free = sum(row["calls"] for row in rows if row["cost"] is None)
     if not rows or (free and not costs(rows)):
         return f"{calls}{', no price configured' if rows else ''}"
@@ -109,7 +110,7 @@ def _listed(names: list[str]) -> str:
     if not names:
         return "no workspace"
     more = ", …" if len(names) > _NAMED else ""
-    return f"{output.counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"
+    return f"{counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,8 @@ class Work:
         counts = dict(self.counts) | ({"not written down": len(self.unrecorded)} if self.unrecorded else {})
         stands = [f"{count:,} {state}" for state, count in sorted(counts.items())]
         if self.untold:
-            turns = output.counted(sum(self.untold.values()), "turn")
-            stands.append(f"none yet for {turns} of {output.counted(len(self.untold), 'session')}")
+            turns = counted(sum(self.untold.values()), "turn")
+            stands.append(f"none yet for {turns} of {counted(len(self.untold), 'session')}")
         return ", ".join(stands) or "all done"
 
     def cures(self) -> Iterator[str]:
@@ -163,7 +164,7 @@ class Work:
         for name, turns in self.untold.items():
             workspace, _, session = name.partition("/")
             where = session if workspace == DEFAULT_WORKSPACE else f"{session} -w {workspace}"
-            yield f"{output.counted(turns, 'turn')} of {session}: talekeeper jobs run {where}"
+            yield f"{counted(turns, 'turn')} of {session}: talekeeper jobs run {where}"
 
 
 def unrecorded(home: Home) -> Iterator[str]:

@@ -12,6 +12,7 @@ import click
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
 from talekeeper.cli.targets import InSession, last_session_argument, session_of
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.story import ModelUse
@@ -104,7 +105,7 @@ def show_usage(rows: Sequence[dict[str, Any]]) -> None:
         for row in rows
     ]
     output.table(headers, cells, right=range(len(headers) - len(numbers), len(headers)))
-    calls = output.counted(sum(row["calls"] for row in rows), "call")
+    calls = counted(sum(row["calls"] for row in rows), "call")
     tokens = [_sum([row[name] for row in rows]) or 0 for name in ("prompt_tokens", "completion_tokens")]
     output.say(f"{calls}, {tokens[0]:,} tokens in, {tokens[1]:,} out{f': {cost_words(found)}' if found else ''}")
     if not priced:

@@ -12,6 +12,7 @@ from talekeeper.cli.present import tell
 from talekeeper.cli.targets import workspace_of
 from talekeeper.cli.terminal import ask_twice
 from talekeeper.story import Workspace
+from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
@@ -66,7 +67,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
         workspace = workspace_of(home, name)
         sessions, messages = _counts(home, workspace)
         if not yes:
-            holding = f"{output.counted(sessions, 'session')} and {output.counted(messages, 'message')}"
+            holding = f"{counted(sessions, 'session')} and {counted(messages, 'message')}"
             ask_twice(workspace.id, holding, "name")
         home.delete_workspace(workspace.id)
     tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})
