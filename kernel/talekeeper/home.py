@@ -177,10 +177,10 @@ class Home:
     @cached_property
     def services(self) -> Services:
         """What searches, plugin calls and turns work with."""
-        from talekeeper.models import ModelsWhenAsked  # noqa: PLC0415 - a listing asks no model
+        from talekeeper.models import LazyModels  # noqa: PLC0415 - a listing asks no model
         from talekeeper.services import Services  # noqa: PLC0415 - as above
 
-        models = ModelsWhenAsked(lambda: self.models)
+        models = LazyModels(lambda: self.models)
         return Services(self.story, self.index, self.host, self.clock, models, self.trace, self.semantics)
 
     @property

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         Cancel,
         ChatMessage,
         ChatModel,
-        Embedder,
         Reply,
         ReplyStream,
         Request,
@@ -34,14 +33,14 @@ if TYPE_CHECKING:
         NARRATOR,
         NO_MODELS,
         SLOTS,
+        LazyModels,
         Models,
         ModelSource,
-        ModelsWhenAsked,
         Provided,
         Slot,
         TimeLimits,
     )
-    from talekeeper.models.structured import Structured, ask_structured
+    from talekeeper.models.structured import ask_structured
     from talekeeper.models.urls import BaseUrl, read_base_url
 else:
     __getattr__ = lazy_face(__name__)
@@ -59,19 +58,17 @@ __all__ = [
     "ChatMessage",
     "ChatModel",
     "Client",
-    "Embedder",
     "EnvironmentKey",
+    "LazyModels",
     "LocalServer",
     "ModelSource",
     "Models",
-    "ModelsWhenAsked",
     "Provided",
     "Redactor",
     "Reply",
     "ReplyStream",
     "Request",
     "Slot",
-    "Structured",
     "TimeLimits",
     "ToolCall",
     "ToolOffer",

@@ -1,6 +1,6 @@
 """What goes to a model and what comes back, whoever answers; and the JSON that an endpoint is sent for a request.
 
-`Client` implements `ChatModel` and `Embedder` over HTTP; a test or a verifier passes a narrator of its own.
+`Client` is a `ChatModel` over HTTP; a test or a verifier passes a narrator of its own.
 """
 
 from __future__ import annotations
@@ -126,14 +126,6 @@ class ChatModel(Protocol):
 
     def stream(self, request: Request, *, cancel: Cancel | None = None) -> ReplyStream:
         """The answer as it comes."""
-        ...
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors; raises as a `ChatModel` does."""
-
-    def embed(self, texts: Sequence[str], *, cancel: Cancel | None = None) -> list[list[float]]:
-        """One vector for each text, in order, all of one length, every number finite."""
         ...
 
 

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import NoReturn
 from urllib.parse import quote
 
 from talekeeper.errors import AuthFailed
@@ -41,14 +41,6 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a key is not copied or stored")
-
-
-class KeySource(Protocol):
-    """A place a key is read from; its text names the place."""
-
-    def read(self) -> Secret:
-        """The key; raises `AuthFailed` saying what is wrong with the place."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +98,10 @@ class FileKey:
             return os.read(handle, _FILE_LIMIT + 1)
         finally:
             os.close(handle)
+
+
+KeySource = EnvironmentKey | FileKey
+"""Where a key is read from when a call is made; its text names the place."""
 
 
 def _secret(raw: str, place: str) -> Secret:

@@ -198,7 +198,7 @@ class ModelSource(Protocol):
         ...
 
 
-class ModelsWhenAsked:
+class LazyModels:
     """Models that are read at the first use: most commands use none, and need no sound configuration.
 
     A mistake in the configuration is then why there is no model.
@@ -209,25 +209,26 @@ class ModelsWhenAsked:
 
     def slot(self, name: str) -> Slot | None:
         """The slot that does this work."""
-        try:
-            return self._read().slot(name)
-        except InputError:
-            return None
+        source = self._source()
+        return None if isinstance(source, InputError) else source.slot(name)
 
     def missing(self, name: str) -> str:
         """Why there is no such slot and what to do."""
-        try:
-            return self._read().missing(name)
-        except InputError as mistake:
-            return mistake.sentence()
+        source = self._source()
+        return source.sentence() if isinstance(source, InputError) else source.missing(name)
 
     def client(self, name: str, *, clock: Clock) -> ChatModel:
         """What answers for the slot; raises `NoModel`."""
-        try:
-            source = self._read()
-        except InputError as mistake:
-            raise NoModel(mistake.what, where=mistake.where, cure=mistake.cure, slot=name) from mistake
+        source = self._source()
+        if isinstance(source, InputError):
+            raise NoModel(source.what, where=source.where, cure=source.cure, slot=name) from source
         return source.client(name, clock=clock)
+
+    def _source(self) -> ModelSource | InputError:
+        try:
+            return self._read()
+        except InputError as mistake:
+            return mistake
 
 
 NO_MODELS = Models()

@@ -10,7 +10,6 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.plugins.discovery import Found, Origin, discover
-    from talekeeper.plugins.explain import Explanation
     from talekeeper.plugins.guard import Call, Deadlines, Guard, exception_text
     from talekeeper.plugins.host import Host
     from talekeeper.plugins.loader import Key, Loader, Registrations, import_code, modules_of, purge
@@ -23,7 +22,6 @@ __all__ = [
     "Call",
     "Deadlines",
     "EmbeddingProvider",
-    "Explanation",
     "Found",
     "Guard",
     "Host",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import NamedTuple
 
 from talekeeper.config import MISSPELT, nearest
 from talekeeper.manifest import FILE_NAME, folder_of, installed, lone_package, project_at
@@ -170,8 +171,7 @@ def _without_repeats(found: Iterable[Found]) -> Iterator[Found]:
     yield from kept.values()
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """`names`: the entry point's, or those of folder and package where none is announced; `root` is the package."""
 
     names: tuple[str, ...]
@@ -206,15 +206,15 @@ def unsafe(folder: Path, package: Path) -> str:
 
 def writable_by_all(folder: Path) -> str:
     """Why nothing may be loaded from this folder, when everybody may write to it; else empty."""
-    return _open_reason(folder) if _open_to_all(folder.stat()) else ""
+    return _open_to_all(folder, folder.stat())
 
 
 def _unsafe_package(package: Path, folder: Path) -> str:
     root = package.resolve()
     if not root.is_relative_to(folder):
         return f"{package} is a link that leads out of {folder}, to {root}"
-    if _open_to_all(root.stat()):
-        return _open_reason(root)
+    if reason := writable_by_all(root):
+        return reason
     seen, waiting = 0, [root]
     while waiting:
         with os.scandir(waiting.pop()) as entries:
@@ -239,13 +239,11 @@ def _unsafe_entry(entry: os.DirEntry[str], root: Path) -> str:
     facts = entry.stat(follow_symlinks=False)
     if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
         return f"{entry.path} is neither a file nor a folder"
-    return _open_reason(entry.path) if _open_to_all(facts) else ""
+    return _open_to_all(entry.path, facts)
 
 
-def _open_reason(path: Path | str) -> str:
-    return f"everybody may write to {path}; take that right away (chmod o-w)"
-
-
-def _open_to_all(facts: os.stat_result) -> bool:
+def _open_to_all(path: Path | str, facts: os.stat_result) -> str:
     # Windows keeps rights in access lists that the mode does not show.
-    return os.name == "posix" and bool(facts.st_mode & stat.S_IWOTH)
+    if os.name != "posix" or not facts.st_mode & stat.S_IWOTH:
+        return ""
+    return f"everybody may write to {path}; take that right away (chmod o-w)"
