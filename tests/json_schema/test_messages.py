@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from functools import reduce
 from importlib import import_module
 from typing import Any
@@ -158,3 +159,10 @@ def test_what_a_schema_refers_to_is_never_fetched(reference: str) -> None:
 
 def test_half_a_surrogate_pair_is_a_misfit() -> None:
     assert schema_fault({"minLength": 1}, "\ud800") == ("", "has half a surrogate pair in a text")
+
+
+@pytest.mark.parametrize("value", [date(2026, 1, 1), b"a", {1}], ids=["date", "bytes", "set"])
+def test_a_value_that_json_does_not_have_is_a_misfit(value: object) -> None:
+    found = schema_fault({"properties": {"a": {"type": "string"}}}, {"a": value})
+
+    assert found == ("", "holds a value that JSON does not have")

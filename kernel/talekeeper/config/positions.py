@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
 KeyPath = tuple[str | int, ...]
 """Keys and array indexes from the top of the document."""
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_BLANK = re.compile(r"[ \t]*")
-_BLANK_LINES = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_STRING = re.compile(
+# Compiled at the first use: a sound file never needs a place.
+_BARE = r"[A-Za-z0-9_-]+"
+_BLANK = r"[ \t]*"
+_BLANK_LINES = r"(?:[ \t\r\n]|#[^\n]*)*"
+_STRING = (
     r'"""(?:[^\\]|\\.)*?"{3,5}|'
     r"'''.*?'{3,5}|"
     r'"(?:[^"\\\n]|\\.)*"|'
-    r"'[^'\n]*'",
-    re.DOTALL,
+    r"'[^'\n]*'"
 )
-_SCALAR = re.compile(r"\d{4}-\d\d-\d\d[ ]\d\d:[^\s,\]}#]*|[^\s,\]}#]+")
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
+_SCALAR = r"\d{4}-\d\d-\d\d[ ]\d\d:[^\s,\]}#]*|[^\s,\]}#]+"
+_ESCAPE = r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|.)"
 _ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
@@ -174,13 +174,13 @@ class _Scanner:
         raw = self._skip(_STRING)
         if raw[0] == "'":
             return raw[1:-1]
-        return _ESCAPE.sub(_unescape, raw[1:-1])
+        return _compiled(_ESCAPE).sub(_unescape, raw[1:-1])
 
     def _peek(self, character: str) -> bool:
         return self._text.startswith(character, self._at)
 
-    def _skip(self, pattern: re.Pattern[str]) -> str:
-        match = pattern.match(self._text, self._at)
+    def _skip(self, pattern: str) -> str:
+        match = _compiled(pattern).match(self._text, self._at)
         assert match, "tomli has accepted this text"  # noqa: S101 - a scanner that disagrees with tomli is a bug here
         self._at = match.end()
         return match.group()
@@ -198,3 +198,8 @@ def _unescape(match: re.Match[str]) -> str:
     if len(code) > 1:
         return chr(int(code[1:], 16))
     return _ESCAPED.get(code, code)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)

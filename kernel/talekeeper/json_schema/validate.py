@@ -49,6 +49,8 @@ class Validator:
             return explain(self._schema, value, self._checker.iter_errors(value))
         except UnicodeEncodeError:
             return "", "has half a surrogate pair in a text"
+        except ValueError:
+            return "", "holds a value that JSON does not have"
 
 
 def schema_fault(schema: Mapping[str, Any], value: Any) -> tuple[str, str] | None:
