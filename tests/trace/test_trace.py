@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.errors import StoreUnusable
-from talekeeper.trace import DROPPED, Trace, count_events, forget_events, read_events
-from talekeeper.trace.file import open_events
+from talekeeper.trace import DROPPED, Trace, count_events, forget_events, open_events, read_events
 
 MakeTrace = Callable[..., Trace]
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from talekeeper.db.sqlite_errors import undecodable
+from talekeeper.db.transaction import undecodable
 from talekeeper.errors import ParameterError
 from talekeeper.text import EXACT_INTEGER, JSON_DEPTH_LIMIT, NotJson, check_text, read_json
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from talekeeper.db.files import PRIVATE, draft_of, examine_file, look, publish_file
-from talekeeper.db.sqlite_errors import explain, is_misfit, undecodable
+from talekeeper.db.transaction import explain, is_misfit, undecodable
 from talekeeper.errors import StoreUnusable
 
 Synchronous = Literal["FULL", "NORMAL", "OFF"]

@@ -20,8 +20,7 @@ from talekeeper.clock import Clock
 from talekeeper.db import write_gate
 from talekeeper.db.connect import Synchronous, check_sqlite, connect, create, migrate, open_checked
 from talekeeper.db.files import draft_of, look, publish_file
-from talekeeper.db.sqlite_errors import explain, is_busy, is_damage
-from talekeeper.db.transaction import SqliteTx, Tx
+from talekeeper.db.transaction import SqliteTx, Tx, explain, is_busy, is_damage
 from talekeeper.db.write_gate import WriteOpen, ensure_outside_write, gate_for
 from talekeeper.errors import InputError, StoreError
 

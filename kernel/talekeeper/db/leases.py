@@ -19,8 +19,7 @@ from pathlib import Path
 from talekeeper.clock import iso
 from talekeeper.db.database import Database
 from talekeeper.db.files import look, open_private
-from talekeeper.db.sqlite_errors import is_busy
-from talekeeper.db.transaction import Tx
+from talekeeper.db.transaction import Tx, is_busy
 from talekeeper.db.write_gate import ensure_outside_write
 from talekeeper.errors import Busy, Conflict, StoreUnusable
 

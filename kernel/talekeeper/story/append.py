@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ParameterError
@@ -29,6 +30,23 @@ _LARGEST_TURN = 2**31 - 1  # what the index has four bytes for
 _INSERT = (
     "INSERT INTO message(workspace, session, id, seq, ref, branch, depth, turn, role, kind, speaker, text, time, "
     "origin, caption, extra, created, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_columns = attrgetter(
+    "id",
+    "seq",
+    "ref",
+    "coordinate.branch",
+    "coordinate.depth",
+    "turn",
+    "role",
+    "kind",
+    "speaker",
+    "text",
+    "time",
+    "origin",
+    "caption",
+    "extra",
+    "created",
 )
 _BRANCH = "INSERT INTO branch(workspace, session, id, parent, fork_depth, name, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
@@ -123,7 +141,7 @@ class Growth:
     def finish(self, head: Coordinate | None) -> None:
         """Writes what was added; a `head` is moved to and ends what could be redone."""
         place = (self._address.workspace, self._address.session)
-        self._tx.run_many(_INSERT, (self._row(message) for message in self.messages))
+        self._tx.run_many(_INSERT, ((*place, *_columns(message), message.created) for message in self.messages))
         self._index()
         counted = "messages = ?, branches = ?, revision = revision + 1, updated = ?"
         counts = (self._seq, self._branches, self._now)
@@ -174,28 +192,6 @@ class Growth:
         self.messages.append(message)
         self._terms[message.id] = item.terms
         return message
-
-    def _row(self, message: Message) -> tuple[object, ...]:
-        return (
-            self._address.workspace,
-            self._address.session,
-            message.id,
-            message.seq,
-            message.ref,
-            message.coordinate.branch,
-            message.coordinate.depth,
-            message.turn,
-            message.role,
-            message.kind,
-            message.speaker,
-            message.text,
-            message.time,
-            message.origin,
-            message.caption,
-            message.extra,
-            message.created,
-            message.created,
-        )
 
     def _index(self) -> None:
         part = self._core.index.part_for(self._tx, self._address.workspace, self._address.session, "")
