@@ -153,7 +153,7 @@ class Semantics:
     def _embed(self, encoder: Encoder, waiting: Unembedded, docs: Sequence[int], cancel: Cancel | None) -> int:
         """Keeps a vector for each passage, an empty one for a blank passage."""
         written = [doc for doc in docs if waiting.texts[doc].strip()]
-        vectors = encoder.passages([waiting.texts[doc] for doc in written], cancel) if written else []
+        vectors: Sequence[Vector] = encoder.passages([waiting.texts[doc] for doc in written], cancel) if written else []
         embedded = dict(zip(written, vectors, strict=True))
         store, kept_here = encoder.store, dict[int, Vector | None](embedded)
         if store is not None and written:

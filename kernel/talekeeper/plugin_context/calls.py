@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from talekeeper.errors import NotFound, ParameterError, PluginError, TalekeeperError
@@ -31,6 +31,7 @@ class CallContext:
     def __init__(self, bound: Bound) -> None:
         services, plugin, session = bound.services, bound.plugin, bound.session
         self._bound = bound
+        self._session = cache(lambda: session_view(bound.story, session, bound.at))  # read when first used
         self.settings = services.host.settings(plugin, session.workspace, session.id)
         self.data = Records(bound)
         self.history = StoryHistory(bound)
@@ -40,10 +41,10 @@ class CallContext:
         self.clock = services.clock
         self.log = logging.getLogger(f"talekeeper.plugin.{plugin.id}")
 
-    @cached_property
+    @property
     def session(self) -> SessionView:
-        """The session the call is bound to; read when first asked for."""
-        return session_view(self._bound.story, self._bound.session, self._bound.at)
+        """The session the call is bound to."""
+        return self._session()
 
     def check(self) -> None:
         """Raises `ContextClosed` when the call is over its time, `Cancelled` when it was cancelled."""

@@ -193,21 +193,16 @@ def _taint(turn: TurnContext, history: History, filled: Sequence[FilledSegment])
 
 
 def _too_long(turn: TurnContext, history: History, budget: int, share: float) -> ContextOverflow:
-    where = f"model slot {turn.slot_name}"
     if budget <= 0:
-        return ContextOverflow(
+        what = (
             f"what every prompt holds, instructions and tools, takes all of the {int(turn.context * share):,} "
-            "tokens that the model's context leaves beside the reply",
-            where=where,
-            cure="set the slot's context to what the model has, or a smaller reply, or use a model with more",
-            slot=turn.slot_name,
+            "tokens that the model's context leaves beside the reply"
         )
-    return ContextOverflow(
-        f"the newest message takes some {history.tokens:,} tokens, and the model's context leaves {budget:,}",
-        where=where,
-        cure="shorten it (edit or undo), or set the slot's context to what the model has",
-        slot=turn.slot_name,
-    )
+        cure = "set the slot's context to what the model has, or a smaller reply, or use a model with more"
+    else:
+        what = f"the newest message takes some {history.tokens:,} tokens, and the model's context leaves {budget:,}"
+        cure = "shorten it (edit or undo), or set the slot's context to what the model has"
+    return ContextOverflow(what, where=f"model slot {turn.slot_name}", cure=cure, slot=turn.slot_name)
 
 
 @dataclass(frozen=True, slots=True)

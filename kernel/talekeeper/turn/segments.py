@@ -188,12 +188,15 @@ def _lines(value: Any) -> Iterator[Line]:
 
 
 def _line(line: Line) -> Line:
-    turn: object = line.turn
-    if turn is not None and (not isinstance(turn, int) or isinstance(turn, bool)):
+    if not _is_turn(line.turn):
         raise TypeError("turn is a number or None")
     if line.authority not in _AUTHORITIES:
         raise ValueError("authority is stated, story or inferred")
     return Line(_text(line.text), _text(line.id), line.turn, line.authority, _text(line.source))
+
+
+def _is_turn(turn: object) -> bool:
+    return turn is None or (isinstance(turn, int) and not isinstance(turn, bool))
 
 
 def _considered(one: object) -> Considered:
