@@ -18,10 +18,6 @@ from talekeeper.exchange.loader import Loader, Options, ReadDraft, Report
 from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Story
 
-# A batch is one transaction: large enough that its fsync weighs little, small enough to lose nothing worth mentioning.
-_BATCH_MESSAGES = 512
-_BATCH_CHARACTERS = 1_000_000
-
 Progress = Callable[[int], None]
 """Told how many bytes of the file are done."""
 
@@ -38,16 +34,15 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     source.stream.seek(0)
     turns = Turns(source.stream, reader(source, Notes(), options.player))
     loader = Loader(story, source, options, report, notes)
-    batches = _Batches(loader)
     try:
         for entry in _until_fault(reader(source, notes, options.player), report):
             session = options.session or entry.session or _file_session(source, entry.line)
-            batches.add(session, ReadDraft(entry.line, entry.draft, turns.of(entry)))
+            loader.add(session, ReadDraft(entry.line, entry.draft, turns.of(entry)))
             progress(entry.end)
-        batches.flush()
+        loader.flush()
     except ImportFileError as fault:
         report.error = fault
-    loader.tend()
+    loader.maintain()
     if options.player is not None and not turns.has_player:
         notes.take(f"nobody is called {options.player!r}, so nobody is the player", 1)
     return report
@@ -65,28 +60,6 @@ def _file_session(source: Source, line: int) -> str:
     if source.name == "-":
         source.fail(line, "what comes through a pipe has no session's name", "give one with --session NAME")
     return PurePath(source.name).stem.strip()
-
-
-class _Batches:
-    """Drafts that wait for their batch, by session: a file may go from one session to another at every line."""
-
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
-        self._unwritten: dict[str, list[ReadDraft]] = {}
-        self._messages = self._characters = 0
-
-    def add(self, session: str, read: ReadDraft) -> None:
-        self._unwritten.setdefault(session, []).append(read)
-        self._messages += 1 + len(read.draft.takes)
-        self._characters += len(read.draft.text) + sum(len(take.text) for take in read.draft.takes)
-        if self._messages >= _BATCH_MESSAGES or self._characters >= _BATCH_CHARACTERS:
-            self.flush()
-
-    def flush(self) -> None:
-        waiting, self._unwritten = self._unwritten, {}
-        self._messages = self._characters = 0
-        for session, batch in waiting.items():
-            self._loader.load(session, batch)
 
 
 class Turns:
