@@ -156,6 +156,7 @@ def _applied(variant: Variant) -> Generator[None]:
         for name, value in variant.replaced.items():
             stack.enter_context(patch.object(tokens, name, value))
         stack.enter_context(patch.object(tokens, "_known", type(tokens.__dict__["_known"])()))
-        for name in ("_asked", "_asked_word"):
-            stack.enter_context(patch.object(tokens, name, getattr(tokens, name).__wrapped__))
+        for name, value in [*vars(tokens).items()]:
+            if hasattr(value, "cache_clear"):
+                stack.enter_context(patch.object(tokens, name, value.__wrapped__))
         yield
