@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, TypeVar
 
 from talekeeper.db import Tx
@@ -159,7 +158,7 @@ def _hits(request: _Request, ranked: Sequence[Ranked]) -> list[Hit]:
     messages = story.messages.by_id(request.session.address, ids, tx=tx)
     searched = {(one.namespace.plugin, one.namespace.name): one for one in request.sources.namespaces}
     hits: list[Hit] = []
-    for one in _ordered(ranked):
+    for one in ranked:
         if one.kind is Kind.MESSAGE:
             if (message := messages.get(one.key)) is not None:
                 hits.append(_of_message(request, one, message))
@@ -169,18 +168,6 @@ def _hits(request: _Request, ranked: Sequence[Ranked]) -> list[Hit]:
         if record is not None:
             hits.append(_of_record(request, one, found, record))
     return hits
-
-
-def _ordered(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Equals by kind, plugin, namespace and key, whatever numbers the index gave them; messages keep their place."""
-
-    def place(one: Ranked) -> tuple[Kind, str, str, str]:
-        return one.kind, one.plugin, one.namespace, "" if one.kind is Kind.MESSAGE else one.key
-
-    ordered: list[Ranked] = []
-    for _, equals in groupby(ranked, key=lambda one: (one.score, len(one.matched))):
-        ordered += sorted(equals, key=place)
-    return ordered
 
 
 def _of_message(request: _Request, one: Ranked, message: Message) -> Hit:
