@@ -23,7 +23,7 @@ class SystemClock:
 
 
 class FixedClock:
-    """A clock that moves only when told."""
+    """A clock that moves only when it is set."""
 
     def __init__(self, start: datetime) -> None:
         self._now = start

@@ -58,7 +58,7 @@ PRAGMA user_version = {_LAYOUT};
 COMMIT;
 """
 _INSERT = "INSERT INTO event(at, kind, workspace, session, turn, facts, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
-# No index: reading through all that is kept takes some 20 ms, and is done when somebody asks.
+# No index: reading through all that is kept takes some 20 ms, and is done on demand.
 _SELECT = """
 SELECT id, at, kind, workspace, session, turn, facts, body FROM event
 WHERE (?1 IS NULL OR workspace = ?1) AND (?2 IS NULL OR session = ?2) AND substr(kind, 1, length(?3)) = ?3
@@ -117,7 +117,7 @@ class Trace:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._dropped = 0
-        self._untold = 0
+        self._unreported = 0
         self._fault = ""
 
     @property
@@ -145,9 +145,9 @@ class Trace:
         `facts` are small: numbers, ids, reasons; a text is cut at 500 characters. What people and models wrote goes
         into `body`, which is left out unless capture is on.
         """
-        told = self._written({name: _short(value) for name, value in facts.items()})
+        document = self._written({name: _short(value) for name, value in facts.items()})
         kept = self._written(body) if self.capture and body is not None else None
-        row: Row = (iso(self._clock.now()), kind, _storable(workspace), _storable(session), turn, told, kept)
+        row: Row = (iso(self._clock.now()), kind, _storable(workspace), _storable(session), turn, document, kept)
         with self._lock:
             if not self._closed and self._put(row):
                 return
@@ -190,7 +190,7 @@ class Trace:
 
     def _missed(self, count: int) -> None:
         self._dropped += count
-        self._untold += count
+        self._unreported += count
 
     def _work(self) -> None:
         connection: sqlite3.Connection | None = None
@@ -218,22 +218,26 @@ class Trace:
     def _write(self, connection: sqlite3.Connection | None, rows: list[Row]) -> sqlite3.Connection | None:
         """Writes the rows or counts them as dropped; the connection, None when the next batch should open a new one."""
         with self._lock:
-            untold = self._untold
-        told = [(iso(self._clock.now()), DROPPED, "", "", None, json.dumps({"count": untold}), None)] if untold else []
+            unreported = self._unreported
+        notice = (
+            [(iso(self._clock.now()), DROPPED, "", "", None, json.dumps({"count": unreported}), None)]
+            if unreported
+            else []
+        )
         try:
             connection = connection or open_events(self.path)
-            if rows or told:
-                write_events(connection, told + rows, self._kept)
+            if rows or notice:
+                write_events(connection, notice + rows, self._kept)
         except FAULTS as error:
             if connection:
                 connection.close()
-            connection, told, self._fault = None, [], str(error)
+            connection, notice, self._fault = None, [], str(error)
             with self._lock:
                 self._missed(len(rows))
         else:
             self._fault = ""
         with self._lock:
-            self._untold -= untold if told else 0
+            self._unreported -= unreported if notice else 0
         return connection
 
     def _written(self, value: object) -> str:
@@ -317,7 +321,7 @@ def _look(path: Path) -> None:
 
 
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
-    # SQLite waits for nobody while it turns a file to WAL, so of processes that open a new one at once all but one are
+    # SQLite does not wait while it turns a file to WAL, so of processes that open a new one at once all but one are
     # refused.
     until = time.monotonic() + _BUSY_SECONDS
     while True:

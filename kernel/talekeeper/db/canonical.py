@@ -1,6 +1,6 @@
 """Documents as the store keeps them: JSON in one form, so that equal values are equal bytes on every engine.
 
-Keys are sorted, nothing is padded, characters stand as they are. Refused, with the place named: NaN and infinities,
+Keys are sorted, nothing is padded, characters stay as they are. Refused, with the place named: NaN and infinities,
 integers that a double cannot hold exactly, a key given twice, NUL and lone surrogates, nesting deeper than 64.
 """
 

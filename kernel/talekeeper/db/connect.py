@@ -30,7 +30,7 @@ _MAGIC = b"SQLite format 3\0"
 _WAL_KEPT = 64 * 1024 * 1024  # bytes; a longer write-ahead log is cut back to this after a checkpoint
 _STATEMENTS = 256
 _BESIDE = ("-wal", "-shm", "-journal")
-_RESTORE = "restore a backup, or move the file away to begin anew"
+_RESTORE = "restore a backup, or move the file away to start afresh"
 
 
 def check_sqlite() -> None:
@@ -157,7 +157,7 @@ def _has_log(path: Path) -> bool:
 
 
 def _promised_size(header: bytes) -> int:
-    """Bytes by the header's own account: page size (1 stands for 65,536) times pages (sqlite.org/fileformat2, 1.3)."""
+    """Bytes by the header's own account: page size (1 means 65,536) times pages (sqlite.org/fileformat2, 1.3)."""
     page = int.from_bytes(header[16:18], "big")
     return (65_536 if page == 1 else page) * int.from_bytes(header[28:32], "big")
 
@@ -226,7 +226,7 @@ def _misfit(version: int, path: Path, reason: str) -> StoreUnusable:
     return StoreUnusable(
         f"the database is damaged: it says it has version {version}, and its tables are not of that version ({reason})",
         where=str(path),
-        cure="restore a backup, or move the file away to begin anew",
+        cure="restore a backup, or move the file away to start afresh",
     )
 
 
@@ -263,7 +263,7 @@ def create(path: Path) -> None:
 
 
 def _build(draft: Path) -> None:
-    connection = connect(draft, synchronous="OFF")  # nobody sees the draft before it is synced and published
+    connection = connect(draft, synchronous="OFF")  # no process sees the draft before it is synced and published
     try:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         migrate(connection, draft)

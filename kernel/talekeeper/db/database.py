@@ -114,7 +114,7 @@ class Database:
             _back_up(connection, target, progress)
 
     def integrity(self) -> list[str]:
-        """What SQLite finds wrong with the whole file, a line each; empty when it is sound. Reads all of it."""
+        """What SQLite finds wrong with the whole file, a line each; empty when it is sound. Reads the whole file."""
         try:
             return self._integrity()
         except sqlite3.Error as error:
@@ -161,7 +161,7 @@ class Database:
                 connection.set_trace_callback(callback)
 
     def close(self) -> None:
-        """Empties the log into the file and lets go of it; a second call does nothing."""
+        """Empties the log into the file and closes it; a second call does nothing."""
         if self._writer is None or self._pid != os.getpid():
             return
         with self._gate:

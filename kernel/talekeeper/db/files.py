@@ -79,7 +79,7 @@ def draft_of(target: Path) -> Generator[Path, None, None]:
 
 
 def publish_file(draft: Path, target: Path) -> None:
-    """Gives the finished draft its name; raises `FileExistsError` when somebody else has taken it."""
+    """Gives the finished draft its name; raises `FileExistsError` when another process has taken it."""
     _sync(draft, os.O_RDWR)
     try:
         os.link(draft, target)
@@ -120,7 +120,7 @@ def readable(path: Path) -> dict[str, int]:
     for table in _TOLD:
         try:
             with _untouched(path) as connection:
-                # Every column is asked for, because a count alone would read the keys only.
+                # Every column is read, because a count alone would read the keys only.
                 counts[table] = sum(1 for _ in connection.execute(f"SELECT * FROM {table}"))  # noqa: S608 -- from above
         except (sqlite3.Error, UnicodeDecodeError):
             continue

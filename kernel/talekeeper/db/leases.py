@@ -33,7 +33,7 @@ class Lease:
     fence: int
 
     def check(self, tx: Tx) -> None:
-        """Raises `Conflict` when somebody has taken the lease since."""
+        """Raises `Conflict` when another holder has taken the lease since."""
         row = tx.one("SELECT fence FROM lease WHERE workspace = ? AND name = ?", (self.workspace, self.name))
         if row is None or row[0] != self.fence:
             raise Conflict(f"the lease '{self.name}' has been taken over", cure="begin again", lease=self.name)
@@ -60,7 +60,7 @@ class Leases:
             handle.close()
 
     def held(self, workspace: str, name: str) -> bool:
-        """Whether somebody holds the lease at this moment."""
+        """Whether the lease is held at this moment."""
         if not self._path(workspace, name).exists():
             return False
         try:
@@ -132,5 +132,5 @@ def _unusable(path: Path, error: sqlite3.Error) -> StoreUnusable:
     return StoreUnusable(
         f"the lease file cannot be locked ({error})",
         where=str(path),
-        cure="close every program that uses this home and delete the file; it is made anew",
+        cure="close every program that uses this home and delete the file; it is made again",
     )

@@ -86,7 +86,7 @@ def _ended(*_: object) -> NoReturn:
 
 
 def _of_text(error: UnicodeError) -> Exception:
-    """SQLite takes and gives UTF-8: the file has been damaged, or a name was asked for that nothing can have."""
+    """SQLite takes and gives UTF-8: the file has been damaged, or the caller named something that cannot exist."""
     if isinstance(error, UnicodeEncodeError):
         half = f"U+{ord(error.object[error.start]):04X}, at character {error.start + 1}"
         return ParameterError(

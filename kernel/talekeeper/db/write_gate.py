@@ -26,7 +26,7 @@ _NOBODY = 0  # no thread's number
 
 
 class Gate:
-    """A lock, held for a block, that is handed on in the order it was asked for; waits without limit.
+    """A lock, held for a block, that passes on in the order of the requests; waits without limit.
 
     An interruption may fall between two steps of taking it or giving it back. A thread never takes it twice, so one
     that finds itself the holder was interrupted there, and goes on as such.

@@ -23,7 +23,7 @@ from talekeeper.text import Terms, check_text
 _ROLES = ("player", "narrator", "tool", "system")
 _ORIGINS = ("typed", "pasted", "tool", "imported", "generated")
 _REFS = 500  # looked for in one statement
-_TYPED_LINES = 20  # longer than this in either way, and nobody typed it here
+_TYPED_LINES = 20  # longer than this in either way, and it was not typed here
 _TYPED_CHARACTERS = 2_000
 _LARGEST_TURN = 2**31 - 1  # what the index has four bytes for
 
@@ -88,7 +88,7 @@ def append(core: Core, tx: Tx, address: Address, prepared: Sequence[Prepared], a
 
 
 def answer(core: Core, tx: Tx, address: Address, under: Coordinate, prepared: Sequence[Prepared]) -> list[Message]:
-    """Adds under a coordinate whatever happened meanwhile; the head follows only if it still stands there."""
+    """Adds under a coordinate whatever happened meanwhile; the head follows only if it is still there."""
     session = rows.session(tx, address)
     if session.head == under:
         return append(core, tx, address, prepared, under)

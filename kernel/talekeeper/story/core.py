@@ -27,7 +27,7 @@ class Core:
 
     @property
     def index(self) -> Index:
-        """Loaded when it is first asked for: reading rows needs none."""
+        """Loaded at its first use: reading rows needs no index."""
         return self.open_index()
 
     def now(self) -> str:

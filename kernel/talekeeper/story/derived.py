@@ -1,6 +1,6 @@
 """What becomes of records and jobs when a message they were made from is edited or deleted.
 
-A record whose range ends there is withdrawn where it stands and its job is due again; one that only covers the message
+A record whose range ends there is withdrawn at its place, and its job is due again; one that only covers the message
 stays, and is marked after an edit. A job that is running and may have read the message begins again. A person's record
 has no range and is never touched.
 """
@@ -14,7 +14,7 @@ from talekeeper.manifest import Namespace
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import OPEN, reopen_where
 from talekeeper.story.lineage import branches_below
-from talekeeper.story.versions import BLANK, COLUMNS, STANDS_SOMEWHERE, Target, Version, view, write_version
+from talekeeper.story.versions import BLANK, COLUMNS, CURRENT_SOMEWHERE, Target, Version, view, write_version
 from talekeeper.story.views import Address, Coordinate, Derived, JobState, Record
 
 Change = Literal["edited", "deleted"]
@@ -75,7 +75,7 @@ def _reopen_running(core: Core, tx: Tx, address: Address, holding: set[int], dep
 def _made_from(tx: Tx, address: Address, holding: set[int], where: str, params: tuple[object, ...]) -> list[Record]:
     rows: list[Row] = tx.rows(
         f"SELECT {COLUMNS} FROM record r WHERE r.workspace = ? AND r.session = ? AND r.range_end IS NOT NULL "
-        f"AND r.withdrawn = 0 AND {where} AND {STANDS_SOMEWHERE}",
+        f"AND r.withdrawn = 0 AND {where} AND {CURRENT_SOMEWHERE}",
         (address.workspace, address.session, *params),
     )
     return [view(row) for row in rows if row[7] in holding]

@@ -1,7 +1,7 @@
 """Keeps the index equal to the rows, and proves it.
 
-All of it asks one question: which passages should a scope have? `check` compares them with the index, a rebuild writes
-them again, a reindex only those of one namespace.
+All of this answers one question: which passages should a scope have? `check` compares them with the index, a rebuild
+writes them again, a reindex only those of one namespace.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from talekeeper.search import IndexSize, Kind, Passage, index_size
 from talekeeper.story import passages, rows, upkeep
 from talekeeper.story.core import Core
 from talekeeper.story.passages import is_indexed, message_passage, record_passage
-from talekeeper.story.versions import COLUMNS, STANDS_SOMEWHERE, view
+from talekeeper.story.versions import COLUMNS, CURRENT_SOMEWHERE, view
 from talekeeper.story.views import Address, Scope
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class StoryIndex:
         return [Scope(workspace, session, preset) for workspace, session, preset in found]
 
     def size(self) -> IndexSize:
-        """How much the index of the home holds; reads all of it."""
+        """How much the index of the home holds; reads the whole index."""
         return self._core.db.read(index_size)
 
     def check(self, scope: Address | Scope | None = None) -> list[IndexFault]:
@@ -178,7 +178,7 @@ def passages_of(scope: Scope) -> Batches:
                 return [message_passage(each) for each in messages if is_indexed(each)], messages[-1].seq
         after = cast("tuple[object, ...]", cursor) if isinstance(cursor, tuple) else ("", "", "", 0)
         found = tx.rows(
-            f"SELECT {COLUMNS} FROM record r WHERE {_IN_SCOPE} AND {_KEY} > (?, ?, ?, ?) AND {STANDS_SOMEWHERE} "
+            f"SELECT {COLUMNS} FROM record r WHERE {_IN_SCOPE} AND {_KEY} > (?, ?, ?, ?) AND {CURRENT_SOMEWHERE} "
             "ORDER BY r.plugin, r.namespace, r.key, r.revision LIMIT ?",
             (scope.workspace, scope.preset, scope.session, *after, _AT_ONCE),
         )
@@ -215,7 +215,7 @@ def _reindex_some(core: Core, task: upkeep.Task, scope: Scope, after: str, tx: T
         core.index.remove(tx, part, kind=Kind.RECORD, plugin=task.plugin, namespace=task.namespace, key=key)
     found = tx.rows(
         f"SELECT {COLUMNS} FROM record r WHERE {_IN_SCOPE} AND r.plugin = ? AND r.namespace = ? "
-        f"AND r.key BETWEEN ? AND ? AND {STANDS_SOMEWHERE}",
+        f"AND r.key BETWEEN ? AND ? AND {CURRENT_SOMEWHERE}",
         (scope.workspace, scope.preset, scope.session, task.plugin, task.namespace, keys[0][0], keys[-1][0]),
     )
     for passage in _searched(tx, scope, found):

@@ -45,7 +45,7 @@ def upto(tx: Tx, address: Address, at: Coordinate | None) -> dict[int, int]:
 
 
 def place_on(tx: Tx, address: Address, at: Coordinate, depth: int) -> Coordinate:
-    """Where the message at a depth, not below `at`, of the lineage of `at` stands."""
+    """The coordinate of the message at a depth, not below `at`, of the lineage of `at`."""
     return Coordinate(min(branch for branch, reach in upto(tx, address, at).items() if reach >= depth), depth)
 
 
@@ -61,7 +61,7 @@ def fork_of(tx: Tx, address: Address, branch: int) -> Coordinate:
 
 
 def has_message(tx: Tx, address: Address, at: Coordinate) -> bool:
-    """Whether a message stands exactly there."""
+    """Whether a message is exactly there."""
     row = tx.one(
         "SELECT 1 FROM message WHERE workspace = ? AND session = ? AND branch = ? AND depth = ?",
         (address.workspace, address.session, at.branch, at.depth),
@@ -70,9 +70,9 @@ def has_message(tx: Tx, address: Address, at: Coordinate) -> bool:
 
 
 def anchor(tx: Tx, address: Address, at: Coordinate) -> Coordinate:
-    """The coordinate of the message a place stands for; `ROOT` when it is before the first.
+    """The coordinate of the message a place means; `ROOT` when it is before the first.
 
-    The start of a branch stands for the message it grows from, and that is always a message or the root.
+    The start of a branch means the message it grows from, and that is always a message or the root.
     Raises `NotFound` for a place that does not exist.
     """
     if at == ROOT or has_message(tx, address, at):

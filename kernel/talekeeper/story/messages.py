@@ -103,11 +103,11 @@ class Messages:
         return self._core.read(lambda tx: rows.speakers(tx, address, at), tx)
 
     def get(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
-        """On whatever branch, deleted or not; raises `NotFound`."""
+        """On any branch, deleted or not; raises `NotFound`."""
         return self._core.read(lambda tx: rows.by_id(tx, address, message_id), tx)
 
     def at(self, address: Address, at: Coordinate, *, tx: Tx | None = None) -> Message | None:
-        """The message standing exactly there, deleted or not."""
+        """The message exactly there, deleted or not."""
         return self._core.read(lambda tx: rows.at_place(tx, address, at), tx)
 
     def by_id(self, address: Address, ids: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:

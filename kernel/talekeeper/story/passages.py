@@ -1,7 +1,7 @@
 """What is indexed of messages and records: the search tables that count, the texts, their terms, the passages.
 
-A workspace's search tables are those of the index as it stands, not of a manifest. A manifest that changed is declared
-once; from then on its table counts, and `upkeep` brings the passages written before up to it.
+A workspace's search tables are those its index was made with, not those of a manifest. A manifest that changed is
+declared once; from then on its table counts, and `upkeep` brings the passages written before up to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_TERMS = Terms({}, 0)
 _counted: ContextVar[tuple[tuple[str, ...], Terms] | None] = ContextVar("talekeeper_counted_terms", default=None)
 
 _INDEXED = ("text", "title", "speaker", "time", "tags", "when")
-"""The entries of a search table that change what is indexed; the rest is read when a question is asked."""
+"""The entries of a search table that change what is indexed; the rest is read by each search."""
 
 
 def search_table(tx: Tx, workspace: str, namespace: Namespace) -> SearchTable | None:
@@ -111,24 +111,24 @@ def _terms_of(*texts: str) -> Terms:
 
 def is_indexed(message: Message) -> bool:
     """Players' and narrators' words are; tool results would make a search find its own output."""
-    return not message.hidden and not message.deleted and _is_told(message)
+    return not message.hidden and not message.deleted and _is_story(message)
 
 
 def draft_terms(message: Message | Draft) -> Terms:
     """The text's with what else it is found by: caption, speaker, date. None for what is never indexed."""
-    if not _is_told(message):
+    if not _is_story(message):
         return _NO_TERMS
     return _terms_of(*message_texts(message))
 
 
 def message_texts(message: Message | Draft) -> tuple[str, ...]:
-    """What is counted of it; empty for what is never indexed."""
-    if not _is_told(message):
+    """The texts whose terms are counted; empty for what is never indexed."""
+    if not _is_story(message):
         return ()
     return message.text, message.caption, message.speaker, date_words(message.time or "")
 
 
-def _is_told(message: Message | Draft) -> bool:
+def _is_story(message: Message | Draft) -> bool:
     return message.role in {"player", "narrator"} and not message.text.isspace() and message.text != ""
 
 

@@ -1,9 +1,9 @@
 """Records of plugins: versions at coordinates, read along a lineage, written together with their index entries.
 
 `at` is the coordinate a call reads from and writes at, the session's head when it is None; workspace and preset records
-have none. What is `derived` from messages stands at the last of them. With `person` a write is a person's act: it holds
-on every branch and moving about does not undo it. Every method takes part in the caller's transaction when `tx` is
-given.
+have none. What is `derived` from messages has the coordinate of the last of them. With `person` a write is a person's
+act: it holds on every branch and moving about does not undo it. Every method takes part in the caller's transaction
+when `tx` is given.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from talekeeper.story.checks import check_name, check_value
 from talekeeper.story.core import Core
 from talekeeper.story.derived import reopen_makers
 from talekeeper.story.lineage import place_on
-from talekeeper.story.versions import BLANK, COLUMNS, IN_NAMESPACE, STANDS_SOMEWHERE, Order, Page, Target, Version
+from talekeeper.story.versions import BLANK, COLUMNS, CURRENT_SOMEWHERE, IN_NAMESPACE, Order, Page, Target, Version
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope
 
 Found = list[Record]
@@ -59,7 +59,7 @@ class Records:
 
         def put(tx: Tx) -> Record:
             place = versions.target(tx, namespace, scope, at, person=person, derived=derived)
-            before = versions.standing(tx, namespace, scope, place.line, key)
+            before = versions.current(tx, namespace, scope, place.line, key)
             if namespace.append_only and before is not None:
                 raise Conflict(
                     f"the record {key!r} is there and {namespace.path} is append-only",
@@ -148,16 +148,17 @@ class Records:
 
         def restore(tx: Tx) -> Record:
             place = versions.target(tx, namespace, scope, at, person=person)
-            now = versions.standing(tx, namespace, scope, place.line, key)
+            now = versions.current(tx, namespace, scope, place.line, key)
             if now is not None and not now.withdrawn:
                 raise Conflict(f"the record {key!r} is not withdrawn", where=namespace.path)
-            said = versions.last_said(tx, namespace, scope, place.line, key)
-            if said is None:
+            found = versions.last_value(tx, namespace, scope, place.line, key)
+            if found is None:
                 raise NotFound(f"there is no record {key!r} to restore", where=namespace.path)
             versions.make_room(self._core, tx, place)
-            return versions.write_version(self._core, tx, place, Version(key, dumps(said.value, namespace.path)), said)
+            version = Version(key, dumps(found.value, namespace.path))
+            return versions.write_version(self._core, tx, place, version, found)
 
-        before = None if tx is not None else self._core.db.read(partial(_said_at, namespace, scope, at, key))
+        before = None if tx is not None else self._core.db.read(partial(_value_at, namespace, scope, at, key))
         with passages.counted(() if before is None else _texts(namespace, before)):
             return self._core.write(restore, tx, "restore a record")
 
@@ -190,7 +191,7 @@ class Records:
     ) -> Record | None:
         """The live record of a key, or None."""
         versions.check_scope(namespace, scope)
-        found = self._core.read(lambda tx: versions.standing(tx, namespace, scope, at, key), tx)
+        found = self._core.read(lambda tx: versions.current(tx, namespace, scope, at, key), tx)
         return None if found is None or found.withdrawn else found
 
     def list(
@@ -243,7 +244,7 @@ class Records:
         return None if row is None else row[0]
 
     def rewrite(self, namespace: Namespace, changes: Sequence[tuple[Record, object]], *, tx: Tx | None = None) -> int:
-        """Gives versions, as `outdated` read them, new values where they stand, in the namespace's version.
+        """Gives versions, as `outdated` read them, new values in place, in the namespace's version.
 
         A rewritten version keeps its revision, coordinate, turns and times: nothing new was said. Its passage is
         replaced, and the namespace's search table counts from then on. A version that was forgotten or rewritten
@@ -264,7 +265,7 @@ class Records:
         return self._core.write(rewrite, tx, "rewrite records")
 
     def _live(self, tx: Tx, place: Target, key: str) -> Record:
-        found = versions.standing(tx, place.namespace, place.scope, place.line, key)
+        found = versions.current(tx, place.namespace, place.scope, place.line, key)
         if found is not None and found.withdrawn and not found.forgotten:
             raise NotFound(f"the record {key!r} is withdrawn already", where=place.namespace.path)
         if found is None or found.withdrawn:
@@ -277,9 +278,9 @@ def _texts(namespace: Namespace, document: str) -> tuple[str, ...]:
     return () if namespace.search is None else passages.record_texts(json.loads(document), namespace.search)
 
 
-def _said_at(namespace: Namespace, scope: Scope, at: Coordinate | None, key: str, tx: Tx) -> str | None:
-    said = versions.last_said(tx, namespace, scope, at, key)
-    return None if said is None else dumps(said.value, namespace.path)
+def _value_at(namespace: Namespace, scope: Scope, at: Coordinate | None, key: str, tx: Tx) -> str | None:
+    found = versions.last_value(tx, namespace, scope, at, key)
+    return None if found is None else dumps(found.value, namespace.path)
 
 
 def _document(namespace: Namespace, record: Record, value: object) -> str:
@@ -311,7 +312,7 @@ def _index(core: Core, tx: Tx, namespace: Namespace, record: Record) -> None:
         key=record.key,
         revision=record.revision,
     )
-    row = tx.one(f"SELECT {COLUMNS} FROM record r WHERE {_ONE} AND {STANDS_SOMEWHERE}", _place(record))
+    row = tx.one(f"SELECT {COLUMNS} FROM record r WHERE {_ONE} AND {CURRENT_SOMEWHERE}", _place(record))
     passage = passages.record_passage(versions.view(row), table) if row is not None and table is not None else None
     if passage is not None:
         core.index.add(tx, part, passage)

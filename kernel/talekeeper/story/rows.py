@@ -1,4 +1,4 @@
-"""Reads the rows of workspaces, sessions and messages; what stands on a lineage is joined with it in SQL."""
+"""Reads the rows of workspaces, sessions and messages; a lineage is joined in SQL."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def by_id(tx: Tx, address: Address, message_id: str) -> Message:
 
 
 def at_place(tx: Tx, address: Address, at: Coordinate) -> Message | None:
-    """The message standing exactly there."""
+    """The message exactly there."""
     row = tx.one(
         f"SELECT {_MESSAGE} FROM message m WHERE m.workspace = ? AND m.session = ? AND m.branch = ? AND m.depth = ?",
         (address.workspace, address.session, at.branch, at.depth),

@@ -53,7 +53,7 @@ class Tree:
             turn = _newest_turn(tx, session)
             if not turn:
                 raise NotFound("there is no turn to retry", where=address.session)
-            return _leave_tip(self._core, tx, session, _asked_at(tx, address, turn))
+            return _leave_tip(self._core, tx, session, _question_at(tx, address, turn))
 
         return self._core.write(retry, tx, "retry a turn")
 
@@ -64,9 +64,9 @@ class Tree:
             turn = _newest_turn(tx, rows.session(tx, address))
             if not turn:
                 return []
-            asked = _asked_at(tx, address, turn)
+            question = _question_at(tx, address, turn)
             number = turn[-1].turn
-            firsts = [first for first in _children(tx, address, asked) if _turn_at(tx, address, first) == number]
+            firsts = [first for first in _children(tx, address, question) if _turn_at(tx, address, first) == number]
             current = {message.coordinate for message in turn}
             return [
                 Take(place, first, _turn_end(tx, address, first, number), first in current)
@@ -169,8 +169,8 @@ def _last_run(found: Sequence[Message]) -> list[Message]:
     return list(found[start:])
 
 
-def _asked_at(tx: Tx, address: Address, turn: Sequence[Message]) -> Coordinate:
-    """The turn's last player message, or where the turn began when nobody asked."""
+def _question_at(tx: Tx, address: Address, turn: Sequence[Message]) -> Coordinate:
+    """The turn's last player message, or where the turn began when it has none."""
     for message in reversed(turn):
         if message.role == "player":
             return message.coordinate

@@ -1,6 +1,6 @@
 """What turns leave behind beside their messages: usage of models, uses of records, decisions of recalls.
 
-A use and a decision stand at a narration and count on the lineages that hold it; usage counts whatever becomes of the
+A use and a decision belong to a narration and count on the lineages that hold it; usage counts whatever becomes of the
 turn. Every method takes part in the caller's transaction when `tx` is given.
 """
 
@@ -43,7 +43,7 @@ class TurnLog:
         return [ModelUse(*row) for row in rows]
 
     def show(self, address: Address, at: Coordinate, turn: int, shown: Iterable[tuple[str, str, str]], tx: Tx) -> None:
-        """Counts records, each as plugin, namespace and key, as shown to the narrator in the turn told at `at`."""
+        """Counts records, each as plugin, namespace and key, as shown in the turn whose narration is at `at`."""
         place = (address.workspace, address.session)
         tx.run_many(
             "INSERT INTO use(workspace, session, plugin, namespace, key, branch, depth, turn) "

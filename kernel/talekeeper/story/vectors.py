@@ -118,8 +118,8 @@ def _of_records(tx: Tx, scope: Scope, rows: Sequence[Row]) -> dict[int, str]:
             table = tables.get((plugin, namespace))
             row = tx.one(_RECORD, (scope.workspace, scope.preset, scope.session, plugin, namespace, key, revision))
             record = None if row is None else view(row)
-            told = record is not None and table is not None and not is_hidden(record, table)
-            texts[doc] = _record(record, table) if told and record and table else ""
+            shown = record is not None and table is not None and not is_hidden(record, table)
+            texts[doc] = _record(record, table) if shown and record and table else ""
     return texts
 
 

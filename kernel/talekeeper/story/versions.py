@@ -1,8 +1,8 @@
-"""Versions of records: which one stands at a coordinate, as SQL and as rows, and how one is written with its passage.
+"""Versions of records: which one is current at a coordinate, and how one is written with its passage.
 
-Of the versions on the lineage, those older than the newest one by a person drop out; of the rest the deepest stands,
-and among equals the one of the highest revision. A withdrawn one that stands hides its key. Forgotten versions count
-for nothing.
+Of the versions on the lineage, those older than the newest one by a person drop out; of the rest the deepest is
+current, and among equals the one of the highest revision. A current one that is withdrawn hides its key. Forgotten
+versions count for nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COLUMNS = (
     "r.source_edited"
 )
 IN_NAMESPACE = "r.workspace = ? AND r.preset = ? AND r.session = ? AND r.plugin = ? AND r.namespace = ?"
-STANDS_SOMEWHERE = (
+CURRENT_SOMEWHERE = (
     "r.forgotten = 0 AND NOT EXISTS (SELECT 1 FROM record o WHERE o.workspace = r.workspace AND o.preset = r.preset "
     "AND o.session = r.session AND o.plugin = r.plugin AND o.namespace = r.namespace AND o.key = r.key "
     "AND o.revision > r.revision AND o.forgotten = 0 AND (o.person = 1 OR (o.branch = r.branch AND o.depth = r.depth)))"
@@ -67,7 +67,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a write goes: it is judged by the lineage `line` (None: the head's), which ends `here`, and stands `at`.
+    """Where a write goes: it is judged by the lineage `line` (None: the head's), which ends `here`, and lands `at`.
 
     The two differ when a person writes, and for what was made from messages before `here`.
     """
@@ -123,9 +123,9 @@ def view(row: Row) -> Record:
     )
 
 
-def standing(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
-    """The version of a key that stands at a coordinate (the head when None), be it withdrawn; None without any."""
-    sql, params = _standing(namespace, scope, at, key)
+def current(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
+    """The version of a key that is current at a coordinate (the head when None), withdrawn or not; None without any."""
+    sql, params = _current_sql(namespace, scope, at, key)
     row = tx.one(f"{sql} SELECT {COLUMNS} FROM standing r WHERE r.rank = 1", params)
     return None if row is None else view(row)
 
@@ -145,7 +145,7 @@ def listed(
         # Asked first and by its key: named twice in one statement, the versions would be gathered without an index.
         params = (page.after,) if page.order == "key" else _place(tx, namespace, scope, at, page.after)
         where = f"{where} AND {beyond}"
-    sql, given = _standing(namespace, scope, at, None)
+    sql, given = _current_sql(namespace, scope, at, None)
     found = tx.rows(
         f"{sql} SELECT {COLUMNS} FROM standing r WHERE r.rank = 1 AND r.withdrawn = ? AND {where} "
         f"ORDER BY {order} LIMIT ?",
@@ -155,16 +155,16 @@ def listed(
 
 
 def _place(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> tuple[object, ...]:
-    sql, params = _standing(namespace, scope, at, key)
+    sql, params = _current_sql(namespace, scope, at, key)
     row = tx.one(f"{sql} SELECT r.place, r.since FROM standing r WHERE r.rank = 1", params)
     if row is None:
         raise NotFound(f"there is no record {key!r} to go on after", where=namespace.path)
     return tuple(row)
 
 
-def last_said(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
+def last_value(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
     """The newest version on the lineage that was not a withdrawal."""
-    sql, params = _standing(namespace, scope, at, key)
+    sql, params = _current_sql(namespace, scope, at, key)
     row = tx.one(
         f"{sql} SELECT {COLUMNS} FROM version r WHERE r.withdrawn = 0 ORDER BY r.revision DESC LIMIT 1", params
     )
@@ -173,7 +173,7 @@ def last_said(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None,
 
 def count_live(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None) -> int:
     """How many records are live at a coordinate."""
-    sql, params = _standing(namespace, scope, at, None)
+    sql, params = _current_sql(namespace, scope, at, None)
     row = tx.one(f"{sql} SELECT count(*) FROM standing r WHERE r.rank = 1 AND r.withdrawn = 0", params)
     return 0 if row is None else int(row[0])
 
@@ -187,7 +187,7 @@ def versions(tx: Tx, namespace: Namespace, scope: Scope, key: str) -> list[Recor
     return [view(row) for row in found]
 
 
-def _standing(
+def _current_sql(
     namespace: Namespace, scope: Scope, at: Coordinate | None, key: str | None
 ) -> tuple[str, tuple[object, ...]]:
     address = Address(scope.workspace, scope.session)
@@ -219,7 +219,7 @@ def target(
 ) -> Target:
     """Resolves the head and checks scope and coordinate.
 
-    A person's write stands at the root, on every branch; what was made from messages stands at the last of them.
+    A person's write lands at the root, on every branch; what was made from messages lands at the last of them.
     """
     check_scope(namespace, scope)
     if not scope.session:
@@ -375,7 +375,7 @@ def _count(tx: Tx, target: Target, *, new: bool) -> int:
 
 
 def _index(core: Core, tx: Tx, target: Target, record: Record) -> None:
-    """Takes out the versions this one stands in front of everywhere, and puts it in."""
+    """Takes out the versions that this one replaces everywhere, and puts it in."""
     table = search_table(tx, target.scope.workspace, target.namespace)
     if table is None:
         return

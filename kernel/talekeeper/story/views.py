@@ -29,7 +29,7 @@ class Coordinate:
 
 
 ROOT = Coordinate(0, -1)
-"""Before the first message. It lies on every lineage, so what stands here holds on every branch."""
+"""Before the first message. It lies on every lineage, so what is here holds on every branch."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -152,7 +152,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One of the answers under the same coordinate; `tip` is where the head goes to stand after it."""
+    """One of the answers under the same coordinate; `tip` is where the head goes after it."""
 
     number: int
     first: Coordinate
@@ -173,7 +173,7 @@ class Derived:
 class Record:
     """One version of a record. `value` is plain JSON, None once forgotten.
 
-    `turn` is that of the message it stands at, -1 when it stands at none; `turn_from` differs where it covers a range.
+    `turn` is that of the message at its coordinate, -1 without one; `turn_from` differs where it covers a range.
     """
 
     scope: Scope
@@ -195,7 +195,7 @@ class Record:
 
 
 class JobState(StrEnum):
-    """Where a job stands; `REOPENED` is a succeeded one whose result was taken back."""
+    """How far a job is; `REOPENED` is a succeeded one whose result was taken back."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -235,7 +235,7 @@ class ModelUse:
 
     `cost` is in billionths of `currency`, at the price of that time; without a price the currency is empty.
 
-    `plugin` is who asked, empty for the narrator; `turn` the turn it was asked for.
+    `plugin` made the call, empty for the narrator; `turn` is the turn it was made for.
     """
 
     slot: str
