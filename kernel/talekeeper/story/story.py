@@ -10,8 +10,7 @@ from talekeeper.clock import Clock
 from talekeeper.db import Database, Tx
 from talekeeper.ids import Ids
 from talekeeper.story.core import Core
-from talekeeper.story.coverage import Coverage
-from talekeeper.story.jobs import Jobs
+from talekeeper.story.jobs import Coverage, Jobs
 from talekeeper.story.sessions import Sessions, Workspaces
 from talekeeper.story.turn_log import TurnLog
 from talekeeper.story.upkeep import is_due
