@@ -14,7 +14,8 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import httpcore
 
@@ -23,6 +24,7 @@ from talekeeper.models.chat import Cancel
 from talekeeper.models.slots import TimeLimits
 from talekeeper.models.urls import Network, network_of
 
+_T = TypeVar("_T")
 Phase = Literal["connect", "first", "between"]
 
 SLICE = 0.05
@@ -208,26 +210,19 @@ class WatchedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 -- the watch has all limits
         """What has arrived, at most `max_bytes`; empty at the end."""
-        while True:
-            self._connection.settimeout(self._watch.slice())
-            try:
-                return self._connection.recv(max_bytes)
-            except TimeoutError:
-                continue
-            except OSError as error:
-                raise httpcore.ReadError(error.strerror or str(error)) from error
+        try:
+            return _in_slices(self._connection, self._watch, lambda: self._connection.recv(max_bytes))
+        except OSError as error:
+            raise httpcore.ReadError(error.strerror or str(error)) from error
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 -- the watch has all limits
         """Sends all of it."""
         view = memoryview(buffer)
-        while view:
-            self._connection.settimeout(self._watch.slice())
-            try:
-                view = view[self._connection.send(view) :]
-            except TimeoutError:
-                continue
-            except OSError as error:
-                raise httpcore.WriteError(error.strerror or str(error)) from error
+        try:
+            while view:
+                view = view[_in_slices(self._connection, self._watch, partial(self._connection.send, view)) :]
+        except OSError as error:
+            raise httpcore.WriteError(error.strerror or str(error)) from error
 
     def close(self) -> None:
         """Closes; whatever was in transit is lost."""
@@ -246,12 +241,11 @@ class WatchedStream(httpcore.NetworkStream):
             wrapped = ssl_context.wrap_socket(
                 self._connection, server_hostname=server_hostname, do_handshake_on_connect=False
             )
-            self._shake_hands(wrapped)
-        except OSError as error:
+            _in_slices(wrapped, self._watch, wrapped.do_handshake)
+        except BaseException as error:
             (wrapped or self._connection).close()
-            raise httpcore.ConnectError(error.strerror or str(error)) from error
-        except BaseException:
-            (wrapped or self._connection).close()
+            if isinstance(error, OSError):
+                raise httpcore.ConnectError(error.strerror or str(error)) from error
             raise
         self._watch.enter("first")
         return WatchedStream(wrapped, self._watch)
@@ -264,11 +258,9 @@ class WatchedStream(httpcore.NetworkStream):
             return self._connection if isinstance(self._connection, ssl.SSLSocket) else None
         return None
 
-    def _shake_hands(self, wrapped: ssl.SSLSocket) -> None:
-        while True:
-            wrapped.settimeout(self._watch.slice())
-            try:
-                wrapped.do_handshake()
-            except TimeoutError:
-                continue
-            return
+
+def _in_slices(connection: socket.socket, watch: Watch, operation: Callable[[], _T]) -> _T:
+    while True:
+        connection.settimeout(watch.slice())
+        with contextlib.suppress(TimeoutError):
+            return operation()
