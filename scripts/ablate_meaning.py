@@ -22,7 +22,7 @@ from ablation.variants import no_characters, no_everyday
 from extras import require
 from talekeeper.evaluate import QuestionSet, Score, asked, load, mean, rank, score_one
 from talekeeper.home import Home
-from talekeeper.models import LOCAL, NO_MODELS, Provided
+from talekeeper.models import LOCAL, NO_MODELS, ProviderSettings
 from talekeeper.search import STANDARD, Tuning
 
 _NO_BOUND = 1e9
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(one: QuestionSet, variants: Sequence[Variant]) -> Iterator[tuple[str, Score]]:
     rows: dict[str, list[dict[str, float]]] = {variant.name: [] for variant in variants}
     with tempfile.TemporaryDirectory() as folder, Home.open(Path(folder), tracing=False) as home:
-        home.use_models(replace(NO_MODELS, provided=Provided(LOCAL)))
+        home.use_models(replace(NO_MODELS, provided=ProviderSettings(LOCAL)))
         load(home, one)
         home.semantics.embed()
         # Every variant is asked a question before the next one comes: its vector is remembered so long.

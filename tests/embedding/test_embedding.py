@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from talekeeper.home import Home
 from talekeeper.memory_search import run_tool
-from talekeeper.models import Models, Provided
+from talekeeper.models import Models, ProviderSettings
 from talekeeper.story import Address, Draft
 from talekeeper.testing import ScriptedServer, fail, hash_vector
 
@@ -141,4 +141,4 @@ def provide(home: Home, embedded: list[str]) -> None:
         return [hash_vector(text) for text in texts]
 
     home.providers.register_embedding_provider("hash", version="1", models=["m"], embed=embed)
-    home.use_models(Models(provided=Provided("hash")))
+    home.use_models(Models(provided=ProviderSettings("hash")))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from talekeeper.home import Home
 from talekeeper.memory_search import run_tool
-from talekeeper.models import Models, Provided
+from talekeeper.models import Models, ProviderSettings
 from talekeeper.story import Address, Draft
 from talekeeper.testing import ScriptedServer, hash_vector
 
@@ -88,7 +88,7 @@ def test_an_endpoint_is_sent_each_text_behind_its_prefix(
     assert (answer["mode"], answer["results"][0]["text"]) == ("hybrid", TEXTS[1])
 
 
-def provide(home: Home, provided: Provided) -> list[str]:
+def provide(home: Home, provided: ProviderSettings) -> list[str]:
     """What the provider is given."""
     given: list[str] = []
 
@@ -104,7 +104,7 @@ def provide(home: Home, provided: Provided) -> list[str]:
 @pytest.mark.parametrize("name", ["local", "lantern/small"])
 def test_a_provider_is_given_each_text_behind_its_prefix(open_home: Open, name: str) -> None:
     home = open_home()
-    given = provide(home, Provided(name, query_prefix="query: ", passage_prefix="passage: "))
+    given = provide(home, ProviderSettings(name, query_prefix="query: ", passage_prefix="passage: "))
 
     home.semantics.embed()
     ask(home, QUESTION)
@@ -115,14 +115,14 @@ def test_a_provider_is_given_each_text_behind_its_prefix(open_home: Open, name: 
 def test_without_a_passage_prefix_the_space_is_what_it_was(open_home: Open, server: ScriptedServer) -> None:
     endpoint = open_home('query_prefix = "query: "\npassage_prefix = ""')
     provider = open_home()
-    provide(provider, Provided("small", query_prefix="query: "))
+    provide(provider, ProviderSettings("small", query_prefix="query: "))
 
     assert fingerprint(endpoint) == f"endpoint\n{server.base_url}\nhash\nspeaker: text/1"
     assert fingerprint(provider) == "small\n1\nm\nspeaker: text/1"
 
 
 def test_each_passage_prefix_has_a_space_of_its_own(open_home: Open) -> None:
-    plain = Provided("small")
+    plain = ProviderSettings("small")
     settings = [
         plain,
         replace(plain, passage_prefix="a/b"),
@@ -174,7 +174,7 @@ def test_what_no_encoder_can_read_never_reaches_one(
     open_home: Open, server: ScriptedServer, text: str, told: str
 ) -> None:
     home, other = open_home('query_prefix = "a\\u0000sk: "'), open_home()
-    given = provide(other, Provided("small"))
+    given = provide(other, ProviderSettings("small"))
 
     meant = [each.semantics.embed_question([text]) for each in (home, other)]
 

@@ -13,7 +13,7 @@ from talekeeper.errors import BadReply, Cancelled, HeldAcrossCall, ModelUnreacha
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.memory_search import run_tool
-from talekeeper.models import Models, Provided
+from talekeeper.models import Models, ProviderSettings
 from talekeeper.story import Address, Draft, Scope
 
 CONCEPTS = ({"doctor", "physician", "healer"}, {"ship", "boat", "vessel"}, {"bread", "food", "cheese"})
@@ -54,7 +54,7 @@ def home(tmp_path: Path, encoder: Encoder) -> Iterator[Home]:
 
 def register(home: Home, encoder: Encoder, version: str = "1") -> None:
     home.providers.register_embedding_provider("concepts", version=version, models=["small"], embed=encoder)
-    home.use_models(Models(provided=Provided("concepts", batch=2)))
+    home.use_models(Models(provided=ProviderSettings("concepts", batch=2)))
 
 
 def tell(home: Home, *texts: str) -> list[str]:
@@ -281,7 +281,7 @@ def test_rubbish_of_a_provider_is_its_fault(home: Home, given: Any) -> None:
         return given
 
     home.providers.register_embedding_provider("rubbish", version="1", models=["m"], embed=embed)
-    home.use_models(Models(provided=Provided("rubbish")))
+    home.use_models(Models(provided=ProviderSettings("rubbish")))
     tell(home, TEXTS[0])
 
     answer = ask(home, "physician")

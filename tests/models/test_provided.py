@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from talekeeper.errors import InputError
-from talekeeper.models import LOCAL, Provided, open_models
+from talekeeper.models import LOCAL, ProviderSettings, open_models
 
 
 def home_with(folder: Path, text: str) -> Path:
@@ -20,7 +20,7 @@ def test_a_provider_stands_beside_a_narrator_that_the_environment_names(tmp_path
     models = open_models(home, environ={"OPENAI_BASE_URL": "http://127.0.0.1:1234/v1"})
 
     assert models.origin == "environment"
-    assert models.provided == Provided(LOCAL)
+    assert models.provided == ProviderSettings(LOCAL)
     assert "local" in models.missing("embedding")
 
 
@@ -30,7 +30,7 @@ def test_a_plugins_provider_has_a_model_and_a_batch(tmp_path: Path) -> None:
     models = open_models(home, environ={})
 
     assert models.origin == "none"
-    assert models.provided == Provided("lantern/small", "e5", 8)
+    assert models.provided == ProviderSettings("lantern/small", "e5", 8)
 
 
 def test_a_provider_has_prefixes(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_provider_has_prefixes(tmp_path: Path) -> None:
 
     models = open_models(home_with(tmp_path, f"[models.embedding]\n{table}"), environ={})
 
-    assert models.provided == Provided(LOCAL, query_prefix="query: ", passage_prefix="passage: ")
+    assert models.provided == ProviderSettings(LOCAL, query_prefix="query: ", passage_prefix="passage: ")
 
 
 def test_without_a_provider_there_is_none(tmp_path: Path) -> None:

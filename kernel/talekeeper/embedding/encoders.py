@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from talekeeper.clock import Clock
 from talekeeper.errors import BadReply, NoModel
-from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, Provided, Slot, TimeLimits, fit
+from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, ProviderSettings, Slot, TimeLimits, storable_text
 from talekeeper.plugins import Call, EmbeddingProvider, Host, Providers, VectorStore, provider_functions
 from talekeeper.story import WAY, Story
 
@@ -65,7 +65,7 @@ def open_encoder(models: Models, host: Host, providers: Providers, clock: Clock)
     return None if slot is None else _prefixed(_endpoint(models, slot, clock), slot)
 
 
-def _prefixed(encoder: Encoder, settings: Slot | Provided) -> Encoder:
+def _prefixed(encoder: Encoder, settings: Slot | ProviderSettings) -> Encoder:
     # Passages behind another prefix lie elsewhere; without one the space is that of an encoder that knows of none.
     prefix = settings.passage_prefix
     return replace(
@@ -78,7 +78,7 @@ def _prefixed(encoder: Encoder, settings: Slot | Provided) -> Encoder:
 
 def _behind(prefix: str, encode: Encode) -> Encode:
     # Not every text was checked to be storable, and a library in C ends at a NUL, or fails at half a surrogate pair.
-    return lambda texts, cancel: encode([fit(prefix + text) for text in texts], cancel)
+    return lambda texts, cancel: encode([storable_text(prefix + text) for text in texts], cancel)
 
 
 def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
@@ -96,12 +96,12 @@ def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
     )
 
 
-def _provided(provided: Provided, host: Host, providers: Providers) -> Encoder:
+def _provided(provided: ProviderSettings, host: Host, providers: Providers) -> Encoder:
     if provided.provider == LOCAL and providers.embedding(LOCAL) is None:
-        from talekeeper.models import MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
+        from talekeeper.models import LOCAL_MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
 
         providers.register_embedding_provider(
-            LOCAL, version=local_version(), models=[MODEL], embed=lambda texts, _: local_embed(texts)
+            LOCAL, version=local_version(), models=[LOCAL_MODEL], embed=lambda texts, _: local_embed(texts)
         )
     provider = providers.embedding(provided.provider)
     if provider is not None:
@@ -126,7 +126,7 @@ def _unguarded(call: Callable[[], T], *, quick: bool) -> T:
     return call()
 
 
-def _encoder(provider: EmbeddingProvider, provided: Provided, run: _Run) -> Encoder:
+def _encoder(provider: EmbeddingProvider, provided: ProviderSettings, run: _Run) -> Encoder:
     model = _model(provider.name, list(run(provider.list_models, quick=True)), provided.model)
 
     def encode(texts: Sequence[str], *, quick: bool) -> Sequence[Vector]:

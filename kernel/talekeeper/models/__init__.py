@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         sampling_fault,
     )
     from talekeeper.models.client import Client
-    from talekeeper.models.lenient_json import fit, read_arguments
-    from talekeeper.models.local_encoder import MODEL, local_embed, local_version
+    from talekeeper.models.lenient_json import read_arguments, storable_text
+    from talekeeper.models.local_encoder import LOCAL_MODEL, local_embed, local_version
     from talekeeper.models.secrets import EnvironmentKey, Redactor
     from talekeeper.models.settings import LocalServer, find_local_servers, open_models
     from talekeeper.models.slots import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         LazyModels,
         Models,
         ModelSource,
-        Provided,
+        ProviderSettings,
         Slot,
         TimeLimits,
     )
@@ -49,7 +49,7 @@ __all__ = [
     "BILLION",
     "EMBEDDING",
     "LOCAL",
-    "MODEL",
+    "LOCAL_MODEL",
     "NARRATOR",
     "NO_MODELS",
     "SLOTS",
@@ -63,7 +63,7 @@ __all__ = [
     "LocalServer",
     "ModelSource",
     "Models",
-    "Provided",
+    "ProviderSettings",
     "Redactor",
     "Reply",
     "ReplyStream",
@@ -76,11 +76,11 @@ __all__ = [
     "ask_structured",
     "chat_body",
     "find_local_servers",
-    "fit",
     "local_embed",
     "local_version",
     "open_models",
     "read_arguments",
     "read_base_url",
     "sampling_fault",
+    "storable_text",
 ]

@@ -60,7 +60,7 @@ class Call:
             self._headers["authorization"] = f"Bearer {key}"
 
     @contextmanager
-    def open(self, method: str, path: str, body: bytes | None = None) -> Generator[Answer]:
+    def open(self, method: str, path: str, body: bytes | None = None) -> Generator[Response]:
         """An answer of status 2xx; anything wrong with it, in the block as well, raises `Failed`."""
         try:
             with self._exchange(method, path, body) as answer:
@@ -91,12 +91,12 @@ class Call:
         means = self._means
         return repeated(attempt, retries=self._slot.retries, watch=self.watch, wait=means.wait, jitter=means.chance)
 
-    def _exchange(self, method: str, path: str, body: bytes | None) -> AbstractContextManager[Answer]:
+    def _exchange(self, method: str, path: str, body: bytes | None) -> AbstractContextManager[Response]:
         backend = CheckedBackend(self._slot.network, self.watch, self._means.resolve)
         url = f"{self._slot.url}{path}"
         return exchange(method, url, headers=self._headers, body=body, backend=backend, tls=self._means.tls)
 
-    def _accept(self, answer: Answer) -> None:
+    def _accept(self, answer: Response) -> None:
         if answer.status not in _OK:
             after = retry_after(answer.headers.get("retry-after"), self._clock)
             raise self._faults.status(answer.status, error_body(answer, self.watch), after)
@@ -135,7 +135,7 @@ logging.getLogger("httpcore.http11").setLevel(logging.INFO)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What came back: status, headers by lower-case name, and the body in chunks as they arrive."""
 
     status: int
@@ -152,7 +152,7 @@ def exchange(
     body: bytes | None,
     backend: CheckedBackend,
     tls: ssl.SSLContext | None,
-) -> Generator[Answer]:
+) -> Generator[Response]:
     """Sends the request and gives the answer; the connection is closed when the block ends.
 
     Raises what `CheckedBackend` does, `httpcore.NetworkError` and `httpcore.ProtocolError`.
@@ -165,7 +165,7 @@ def exchange(
         pool.stream(method, url, headers=sent, content=body) as response,
     ):
         received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        yield Answer(response.status, received, response.iter_stream())
+        yield Response(response.status, received, response.iter_stream())
 
 
 @cache

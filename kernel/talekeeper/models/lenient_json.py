@@ -13,7 +13,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
-def fit(text: str) -> str:
+def storable_text(text: str) -> str:
     """The text with surrogate pairs joined, lone surrogates replaced and NUL left out."""
     if not _UNFIT.search(text):
         return text
@@ -53,9 +53,9 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 def _fitted(value: Any) -> Any:
     if isinstance(value, str):
-        return fit(value)
+        return storable_text(value)
     if is_array(value):
         return [_fitted(item) for item in value]
     if is_table(value):
-        return {fit(key): _fitted(item) for key, item in value.items()}
+        return {storable_text(key): _fitted(item) for key, item in value.items()}
     return value

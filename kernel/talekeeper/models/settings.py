@@ -24,7 +24,7 @@ from talekeeper.models.slots import (
     JsonMode,
     Models,
     Price,
-    Provided,
+    ProviderSettings,
     Slot,
     TimeLimits,
 )
@@ -202,14 +202,14 @@ def _check_keys(table: Any, keys: Mapping[str, Key], place: str, cure: str = "")
         raise ParameterError(f"{place}.{key}", fault.what, cure=cure)
 
 
-def _provided(table: Mapping[str, Any], place: str) -> Provided | None:
+def _provided(table: Mapping[str, Any], place: str) -> ProviderSettings | None:
     """The provider that embeds in place of an endpoint, when the embedding table names one."""
     if "provider" not in table:
         return None
     if others := sorted(table.keys() - _OF_A_PROVIDER):
         cure = "a provider has no endpoint: keep provider, model, batch, store and prefixes, or take provider away"
         raise ParameterError(f"{place}.{others[0]}", "is given beside provider", cure=cure)
-    return Provided(**table)
+    return ProviderSettings(**table)
 
 
 def _slot(

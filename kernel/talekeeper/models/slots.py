@@ -100,7 +100,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Provided:
+class ProviderSettings:
     """`provider` is `local` or `plugin/name`; `model` is one of those it lists, its first where empty.
 
     `batch` is the most texts it is given at once. `store` is a plugin's vector store, empty for the home's database.
@@ -129,7 +129,7 @@ class Models:
 
     origin: Origin = "none"
     slots: Mapping[str, Slot] = field(default_factory=dict[str, Slot])
-    provided: Provided | None = None
+    provided: ProviderSettings | None = None
     """What embeds in place of an endpoint."""
     _clients: dict[str, Client] = field(default_factory=dict[str, "Client"], init=False, repr=False, compare=False)
 

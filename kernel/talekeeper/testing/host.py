@@ -17,7 +17,7 @@ from talekeeper.errors import InputError, ManifestError, NotFound, ParameterErro
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace, installed
 from talekeeper.memory_search import read_question, search_memory
-from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, Provided
+from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, ProviderSettings
 from talekeeper.plugin_context import Imported, import_lore, message_view, record_view, run_command, session_view
 from talekeeper.plugin_types import Answer, Json, MessageView, Record, SessionView
 from talekeeper.plugins import Host as PluginHost
@@ -218,7 +218,7 @@ class Host:
         `store` of the same form, or without one in the home.
         """
         services = self._services
-        provided = Models(provided=Provided(provider, model, store=store))
+        provided = Models(provided=ProviderSettings(provider, model, store=store))
         semantics = Semantics(
             services.story, lambda: open_encoder(provided, services.host, Providers(), services.clock)
         )

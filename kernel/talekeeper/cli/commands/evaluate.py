@@ -74,11 +74,11 @@ def command(
 def _models(options: Common) -> Models:
     """Those of the home, with something that embeds among them."""
     from talekeeper.home import default_folder  # noqa: PLC0415 - as above
-    from talekeeper.models import EMBEDDING, LOCAL, Provided, open_models  # noqa: PLC0415 - as above
+    from talekeeper.models import EMBEDDING, LOCAL, ProviderSettings, open_models  # noqa: PLC0415 - as above
 
     models = open_models(options.home or default_folder())
     if models.provided is None and models.slot(EMBEDDING) is None:
-        return replace(models, provided=Provided(LOCAL))
+        return replace(models, provided=ProviderSettings(LOCAL))
     return models
 
 
