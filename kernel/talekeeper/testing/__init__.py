@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from talekeeper.plugin_context import Imported
     from talekeeper.testing.contracts import EmbeddingProviderContract, PluginContract, VectorStoreContract
     from talekeeper.testing.host import START, Host
-    from talekeeper.testing.narrators import OneModel, ScriptedNarrator, gullible_narrator
-    from talekeeper.testing.openai_server import Recorded, ScriptedServer, hash_vector
-    from talekeeper.testing.openai_steps import (
+    from talekeeper.testing.openai_server import ScriptedServer, hash_vector
+    from talekeeper.testing.script import (
+        OneModel,
+        Recorded,
+        ScriptedNarrator,
         Step,
         call_tool,
         echo_key,
         fail,
+        gullible_narrator,
         overflow,
         raw,
         say,

@@ -25,9 +25,7 @@ from talekeeper.plugins import Overrides, Plugin, Providers
 from talekeeper.search import Index
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Job, Story, scope_of
-from talekeeper.testing.narrators import OneModel, ScriptedNarrator
-from talekeeper.testing.openai_server import Script
-from talekeeper.testing.openai_steps import say
+from talekeeper.testing.script import OneModel, Script, ScriptedNarrator, say
 from talekeeper.turn import Approval, DryRun, JobRunner, Narrator, TurnResult
 
 START = datetime(2001, 1, 1, tzinfo=UTC)

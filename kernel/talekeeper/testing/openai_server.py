@@ -13,53 +13,15 @@ import socket
 import socketserver
 import ssl
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, cast
 
-from talekeeper.testing.openai_steps import Step, fail
+from talekeeper.testing.script import Recorded, Script, Step, decider, fail
 
 _POLL = 0.01
-
-
-@dataclass
-class Recorded:
-    """One request. `body` is its JSON, {} when it had none; `left` is set once the client closed before the end."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: dict[str, Any]
-    left: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def key(self) -> str:
-        """The bearer token it came with."""
-        return self.headers.get("authorization", "").removeprefix("Bearer ")
-
-    @property
-    def prompt(self) -> str:
-        """All message texts, one after the other."""
-        return "\n".join(str(message.get("content") or "") for message in self.body.get("messages", []))
-
-
-Script = Iterable[Step] | Callable[[Recorded], Step]
-
-
-def decider(script: Script, at_end: Callable[[], Step]) -> Callable[[Recorded], Step]:
-    """What answers each request: the script itself, or its steps in order and then whatever `at_end` gives."""
-    if callable(script):
-        return script
-    steps = iter(script)
-
-    def decide(_: Recorded) -> Step:
-        step = next(steps, None)
-        return at_end() if step is None else step
-
-    return decide
 
 
 class ScriptedServer:
