@@ -16,6 +16,7 @@ from talekeeper.json_schema import InvalidSchema, schema_fault
 
 CASES: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"required": ["a"]}, {}, "", "the property 'a' is missing"),
+    ({"properties": {}, "required": ["a"], "additionalProperties": False}, {"a": 1}, "", "the property 'a' is not in"),
     ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "", "the property 'b' is missing, which goes with 'a'"),
     ({"additionalProperties": False}, {"z": 1}, "", "the property 'z' is not in the schema"),
     ({"unevaluatedProperties": False}, {"z": 1}, "", "the property 'z' is not in the schema"),
@@ -46,6 +47,7 @@ CASES: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"prefixItems": [{}], "unevaluatedItems": False}, [1, 2], "", "has more items than the schema allows"),
     ({"contains": {"const": 1}}, [], "", "has too few or too many of the items the schema asks for"),
     ({"oneOf": [{}, {}]}, 1, "", "must fit one of 2 schemas, and fits several"),
+    ({"oneOf": [{}, {}, {"type": "null"}]}, 1, "", "must fit one of 3 schemas, and fits several"),
     ({"not": {}}, 1, "", "is what the schema rules out"),
     ({"propertyNames": {"enum": ["a"]}}, {"z": 1}, "", "the name of the property 'z' must be one of 'a'"),
     ({"propertyNames": False}, {"z": 1}, "", "the name of the property 'z' is not allowed by the schema"),

@@ -24,8 +24,13 @@ _SUBSCHEMA_OF_A_PART = frozenset({"patternProperties", "prefixItems", "propertie
 
 def explain(schema: Mapping[str, Any], value: Any, errors: Iterable[ValidationError]) -> tuple[str, str]:
     """The place and the sentence of the most telling of one or more errors."""
-    error = _best_match(schema, errors)
+    # jsonschema-rs 0.61 calls a required property missing that is there, but that no property is allowed to be.
+    error = _best_match(schema, [it for it in errors if not _is_there(it)])
     return place_of(error), sentence(schema, value, error)
+
+
+def _is_there(missing: ValidationError) -> bool:
+    return is_table(missing.instance) and getattr(missing.kind, "property", None) in missing.instance
 
 
 def place_of(error: ValidationError) -> str:
@@ -89,7 +94,7 @@ def _has_wanted_type(schema: Mapping[str, Any], error: ValidationError) -> bool:
 
 
 def _context(error: ValidationError) -> Iterator[ValidationError]:
-    branches: list[list[ValidationError]] = getattr(error.kind, "context", [])
+    branches: list[list[ValidationError]] = [] if _fits_several(error.kind) else getattr(error.kind, "context", [])
     for branch in branches:
         yield from branch
 
@@ -192,8 +197,12 @@ def _most(noun: str) -> Callable[[_Facts], str]:
     return lambda it: f"has {counted(len(it.value), noun)}, and at most {it.kind.limit:,.0f} are allowed"
 
 
+def _fits_several(kind: object) -> bool:
+    return type(kind).__name__ == "OneOfMultipleValid"
+
+
 def _one(facts: _Facts) -> str:
-    fitting = "none" if facts.kind.__class__.__name__ == "OneOfNotValid" else "several"
+    fitting = "several" if _fits_several(facts.kind) else "none"
     return f"must fit one of {len(facts.kind.context)} schemas, and fits {fitting}"
 
 
