@@ -53,11 +53,14 @@ class Stage:
     def story(self) -> Story:
         return self.services.story
 
-    def narrator(self, script: Script = (), *, preset: Preset | None = None, **fields: Any) -> Narrator:
+    def narrator(
+        self, script: Script = (), *, preset: Preset | None = None, wait: float = 2.0, **fields: Any
+    ) -> Narrator:
         """A narrator with a script of its own; `fields` are the slot's."""
         slot = replace(SLOT, **fields)
         self.model = ScriptedNarrator(script, slot)
-        return Narrator(self.services, OneModel(self.model, slot), self.leases, presets=lambda _: preset or Preset())
+        models = OneModel(self.model, slot)
+        return Narrator(self.services, models, self.leases, presets=lambda _: preset or Preset(), wait=wait)
 
     def at_server(self, server: ScriptedServer, **fields: Any) -> Narrator:
         """A narrator that asks a real endpoint."""

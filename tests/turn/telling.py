@@ -25,7 +25,7 @@ def main(home: str, port: str, text: str) -> None:
         begun.append(piece)
 
     with Home.open(Path(home), no_plugins="") as opened:
-        narrator = Narrator(opened.services, Models("file", {NARRATOR: slot}), opened.leases)
+        narrator = Narrator(opened.services, Models("file", {NARRATOR: slot}), opened.leases, wait=0.1)
         try:
             narrator.turn(Address("w", "s"), text, on_text=on_text)
         except TalekeeperError as fault:

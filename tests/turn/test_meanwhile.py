@@ -12,7 +12,6 @@ from talekeeper.errors import Busy, Cancelled, TalekeeperError
 from talekeeper.plugin_context import Pending
 from talekeeper.story import Coordinate, Draft
 from talekeeper.testing import Recorded, ScriptedServer, Step, call_tool, say
-from talekeeper.turn import narrator
 
 Stage = Any
 """The one of conftest.py, which cannot be imported."""
@@ -127,8 +126,7 @@ def test_a_turn_cancelled_in_a_tool_keeps_nothing_of_it(whole: Stage, monkeypatc
     assert len(server.chats) == 1
 
 
-def test_two_turns_of_a_session_at_once_are_one_and_a_sentence(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(narrator, "WAIT", 0.1)
+def test_two_turns_of_a_session_at_once_are_one_and_a_sentence(stage: Stage) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def script(_: Recorded) -> Step:
@@ -142,7 +140,7 @@ def test_two_turns_of_a_session_at_once_are_one_and_a_sentence(stage: Stage, mon
     assert begun.wait(30)
 
     with pytest.raises(Busy, match=r"s: another turn is running in this session, by process \d+; wait until"):
-        stage.narrator([say("second")]).turn(stage.address, "Two.")
+        stage.narrator([say("second")], wait=0.1).turn(stage.address, "Two.")
     go_on.set()
     thread.join()
 

@@ -38,7 +38,7 @@ from talekeeper.turn.turn_context import DryRun, TurnContext, TurnResult
 
 PresetOf = Callable[[Session], Preset]
 
-WAIT = 2.0
+_WAIT = 2.0
 """Seconds to wait for another turn of the session: enough where one ends as the next begins, not for a whole one."""
 
 _SHRINK = 0.4
@@ -58,10 +58,12 @@ class Narrator:
         *,
         presets: PresetOf = lambda _: Preset(),
         enqueue: Enqueue | None = None,
+        wait: float = _WAIT,
     ) -> None:
         self._services = replace(services, trace=trace)
         self._models = models
         self._leases = leases
+        self._wait = wait
         self._presets = presets
         self._enqueue = enqueue or JobRunner(services, models, leases, trace).enqueue
         self._clients: dict[str, tuple[Slot | None, ChatModel]] = {}
@@ -141,7 +143,7 @@ class Narrator:
         name = f"turn:{address.session}"
         with ExitStack() as held:
             try:
-                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=WAIT))
+                lease = held.enter_context(self._leases.hold(address.workspace, name, wait=self._wait))
             except Busy as busy:
                 who = busy.data.get("holder") or "somebody else"
                 raise Busy(
