@@ -92,7 +92,7 @@ BUSY = """
 import sys, time
 from pathlib import Path
 from talekeeper.home import Home
-from talekeeper.models import Models, Provided
+from talekeeper.models import Models, ProviderSettings
 from talekeeper.testing import hash_vector
 
 def embed(texts, model):
@@ -101,7 +101,7 @@ def embed(texts, model):
 
 home = Home.open(Path(sys.argv[1]), tracing=False)
 home.providers.register_embedding_provider("hash", version="1", models=["m"], embed=embed)
-home.use_models(Models(provided=Provided("hash", batch=1)))
+home.use_models(Models(provided=ProviderSettings("hash", batch=1)))
 home.semantics.embed()
 print("done", flush=True)
 time.sleep(60)
