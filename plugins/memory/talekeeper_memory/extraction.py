@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, ModelError, NoModel, PluginContext, Skip
 
@@ -50,8 +51,7 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
         raise Skip("the turn has no story text")
     work = _Work(ctx, job, messages, current_blocks(ctx), prompts_for(ctx.session.locale))
     reply = _ask(work)
-    names = known_names(ctx, enabled_cards(ctx))
-    facts = _without_repeats(ctx, reply.facts, ctx.settings["repeat_share"], names)
+    facts = _without_repeats(ctx, reply.facts, ctx.settings["repeat_share"], known_names(ctx, enabled_cards(ctx)))
     late = job.superseded
     texts = {} if late else {label: _fitted(work, label, text) for label, text in reply.blocks.items()}
     _write(work, texts, facts)
@@ -87,7 +87,8 @@ def _ask(work: _Work) -> Reply:
     given = ctx.models.complete("extract", conversation, schema=schema)
     fault = reply_fault(given.value, known)
     if fault:
-        conversation += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
+        conversation.append(("assistant", given.text))
+        conversation.append(("user", work.prompts.fill("again", fault=fault)))
         given = ctx.models.complete("extract", conversation, schema=schema)
         fault = reply_fault(given.value, known)
     if fault:
@@ -127,7 +128,6 @@ def _write(work: _Work, texts: Mapping[str, str], facts: Mapping[str, str]) -> N
     """
     ctx, turn = work.ctx, work.job.turn
     source = [work.messages[0].id, work.messages[-1].id]
-    same = digest(work.messages)
     ctx.check()
     with ctx.data.batch() as batch:
         for label, text in texts.items():
@@ -136,7 +136,7 @@ def _write(work: _Work, texts: Mapping[str, str], facts: Mapping[str, str]) -> N
             value: dict[str, Json] = {"text": fact, "turn": turn, "authority": authority_of(fact), "source": source}
             value |= {"repeats": near} if near else {}
             # The same turn with the same text gives its facts once, whatever the model says the second time.
-            batch.add("facts", value, dedupe=f"extract {same} {number}")
+            batch.add("facts", value, dedupe=f"extract {digest(work.messages)} {number}")
 
 
 def reply_schema(blocks: Iterable[Block], facts: int, characters: int) -> dict[str, Json]:
@@ -169,8 +169,8 @@ def parse_reply(value: Mapping[str, Json], blocks: Mapping[str, Block], facts: i
     known = {label: value[label].strip() for label in blocks if label in value}
     changed = {label: text for label, text in known.items() if text != blocks[label].text.strip()}
     given = value.get(RESERVED, ())
-    # A single fact is a list of one.
-    listed = given if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    single = [] if given is None else [given]
+    listed = cast("Sequence[Json]", given if isinstance(given, (list, tuple)) else single)
     usable = [
         cut_at_sentence(one_line(item), characters) for item in listed if isinstance(item, str) and not is_blank(item)
     ]
