@@ -4,7 +4,8 @@
     python scripts/ablate_meaning.py sets/ --json figures.json  all metrics as well
 
 Needs the extra `semantic`. Sets are loaded, embedded and asked as `talekeeper eval --semantic` does: "both" is what
-that prints, "words" what it prints without the option. A variant is a `Tuning` of the index or a part of it replaced.
+that prints, "words" what it prints without the option. A variant is an index with other `RankingParams`,
+or with a part replaced.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from extras import require
 from talekeeper.evaluate import QuestionSet, Score, asked, load, mean, rank, score_one
 from talekeeper.home import Home
 from talekeeper.models import LOCAL, NO_MODELS, ProviderSettings
-from talekeeper.search import STANDARD, Tuning
+from talekeeper.search import STANDARD, RankingParams
 
 _NO_BOUND = 1e9
 
@@ -33,13 +34,13 @@ class Variant:
     """`asks` is in place of what embeds a question."""
 
     name: str
-    tuning: Tuning = STANDARD
+    params: RankingParams = STANDARD
     asks: Callable[[Sequence[str]], None] | None = None
 
     def apply(self, home: Home) -> ExitStack:
         """In force until the stack is closed."""
         stack = ExitStack()
-        stack.enter_context(patch.object(home.index, "_tuning", self.tuning))
+        stack.enter_context(patch.object(home.index, "_params", self.params))
         if self.asks is not None:
             stack.enter_context(patch.object(home.semantics, "ask", self.asks))
         return stack

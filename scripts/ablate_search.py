@@ -4,9 +4,9 @@
     python scripts/ablate_search.py sets/ --json figures.json  the figures as well
     python scripts/ablate_search.py sets/ --only "no stems" "k1 1.5"   some of them
 
-The sets are those of `talekeeper eval`, and so are the lists and scores: the base is what `eval` prints. A variant is a
-`Tuning` of the index, or other terms for passages, or both. Sets a variant gives the same terms and the same tuning are
-not asked again. Takes a minute of CPU for each variant of 8,800 questions.
+The sets are those of `talekeeper eval`, and so are the lists and scores: the base is what `eval` prints. A variant is
+other `RankingParams`, or other terms for passages, or both. A set that a variant gives the same terms and the same
+parameters is not asked again. Takes a minute of CPU for each variant of 8,800 questions.
 Comparing with rank-bm25 needs the extra `test`.
 """
 

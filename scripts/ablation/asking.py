@@ -1,4 +1,4 @@
-"""Loads question sets straight into one index, once for each way of making terms, and asks them under any tuning."""
+"""Loads question sets straight into one index, once for each way of making terms, and asks them with any parameters."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Shelf:
             variant.passage(draft).counts != counts for draft, counts in zip(*self._drafts[one.name], strict=True)
         )
         workspace = f"{variant.name if changed else BASE.name} {one.name}"
-        index = Index(tuning=variant.tuning)
+        index = Index(params=variant.params)
         self._db.write(lambda tx: self._load(tx, index, workspace, variant, one), name="load a set")
         index.maintain(self._db)
         return [self._ask(variant, index, workspace, one, question) for question in questions]
@@ -102,19 +102,19 @@ class Shelf:
 
 def _what_matters(variant: Variant, one: QuestionSet, question: Question) -> tuple[object, ...]:
     """What a ranked list depends on; equal ones give the same list, since records have no second stage."""
-    tuning = variant.tuning
-    terms = tuning.query_terms(question.text)
-    paired = tuple(tuning.paired_characters(question.text, terms))
+    params = variant.params
+    terms = params.query_terms(question.text)
+    paired = tuple(params.paired_characters(question.text, terms))
     if one.unit == "record":
-        return terms, paired, tuning.unsaid, tuning.unsaid_share, tuning.k1, tuning.b_records, tuning.fold
-    usual = BASE.tuning
+        return terms, paired, params.backoff, params.backoff_share, params.k1, params.b_records, params.fold
+    usual = BASE.params
     constants = replace(
-        tuning,
+        params,
         query_terms=usual.query_terms,
         everyday_terms=usual.everyday_terms,
         paired_characters=usual.paired_characters,
     )
-    return terms, paired, tuning.everyday_terms(question.text), constants, variant.neighbours
+    return terms, paired, params.everyday_terms(question.text), constants, variant.neighbours
 
 
 def _drafts(one: QuestionSet) -> tuple[list[Draft], list[Mapping[str, int]]]:
@@ -145,7 +145,7 @@ def _passage(one: QuestionSet, draft: Draft, variant: Variant, depth: int) -> Pa
         turn=depth,
         terms=variant.passage(draft),
         digest=digest(draft.text),
-        manner=features_of_message(draft.text, draft.speaker, is_player=draft.role == "player") if is_message else 0,
+        features=features_of_message(draft.text, draft.speaker, is_player=draft.role == "player") if is_message else 0,
     )
 
 

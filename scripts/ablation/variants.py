@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import Stemmer
-from talekeeper.search import STANDARD, Tuning
+from talekeeper.search import STANDARD, RankingParams
 from talekeeper.story import Draft
 from talekeeper.text import (
     SINGLE,
@@ -36,7 +36,7 @@ class Variant:
     """`replaced` are names of `talekeeper.text.tokens` and what stands for them."""
 
     name: str
-    tuning: Tuning = STANDARD
+    params: RankingParams = STANDARD
     passage: Callable[[Draft], Terms] = _everything
     replaced: Mapping[str, object] = field(default_factory=dict[str, object])
     neighbours: bool = True

@@ -47,7 +47,7 @@ def without_second_stage() -> Generator[None]:
     made = Index.__init__
 
     def without(self: Index) -> None:
-        made(self, tuning=alone)
+        made(self, params=alone)
 
     with patch.object(Index, "__init__", without):
         yield

@@ -73,7 +73,7 @@ def test_in_a_monologue_a_message_is_lent_half(
     is_dialogue: bool, lent: float, db: Database, index: Index, part: int, message: Callable[..., Passage]
 ) -> None:
     told = [
-        replace(message(text, depth), manner=features_of_message(text, "", is_player=is_dialogue and depth % 2 == 1))
+        replace(message(text, depth), features=features_of_message(text, "", is_player=is_dialogue and depth % 2 == 1))
         for depth, text in enumerate(["The brass key.", "Under the lamp.", "Rain."])
     ]
     db.write(lambda tx: [index.add(tx, part, one) for one in told], name="tell")
@@ -90,7 +90,7 @@ def test_the_answer_stands_before_the_question_that_has_more_of_the_words(
 ) -> None:
     told = ["Rain again.", "Where did you hide the brass key?", "The key? Under the brass lamp.", "Good night."]
     passages = [
-        replace(message(text, depth), manner=features_of_message(text, "", is_player=depth % 2 == 1))
+        replace(message(text, depth), features=features_of_message(text, "", is_player=depth % 2 == 1))
         for depth, text in enumerate(told)
     ]
     db.write(lambda tx: [index.add(tx, part, one) for one in passages], name="tell")
@@ -104,4 +104,4 @@ def test_the_answer_stands_before_the_question_that_has_more_of_the_words(
 
 
 def passage(key: str, text: str, depth: int, made: int) -> Passage:
-    return Passage(Kind.MESSAGE, "", "", key, 0, depth, depth, document_terms(text), 0, manner=made)
+    return Passage(Kind.MESSAGE, "", "", key, 0, depth, depth, document_terms(text), 0, features=made)

@@ -165,7 +165,7 @@ def test_what_is_written_meanwhile_stays(
         pytest.param({"branch": 2}, "has branch 0 in the index, and 2 is right", id="branch"),
         pytest.param({"depth": 9}, "has depth 2 in the index, and 9 is right", id="depth"),
         pytest.param({"turn": 9}, "has turn 2 in the index, and 9 is right", id="turn"),
-        pytest.param({"manner": 1}, "has flags 0 in the index, and 1 is right", id="manner"),
+        pytest.param({"features": 1}, "has flags 0 in the index, and 1 is right", id="features"),
         pytest.param({"terms": Terms({"silver": 2, "fir": 1}, 2)}, "has other words in the index", id="words"),
         pytest.param(
             {"terms": Terms({"silver": 1, "fir": 1}, 9)}, "has length 2 in the index, and 9 is right", id="length"

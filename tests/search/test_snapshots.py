@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from talekeeper.db import Database, Tx
 from talekeeper.search import Index, Kind, PartScope, Passage, Query, Source
-from talekeeper.search.storage.memtable import Tail
+from talekeeper.search.storage.memtable import Memtable
 
 Make = Callable[..., Passage]
 
@@ -251,8 +251,8 @@ def test_a_tiny_budget_changes_no_answer(db: Database, part: int, index: Index, 
 def test_what_a_tail_takes_in_memory_does_not_hang_on_which_passage_is_the_longest() -> None:
     long, short = f'{{"{"x" * 10_000}":1}}', '{"elm":1}'
 
-    sizes = {Tail(0, texts).nbytes for texts in ([long, short, short], [short, short, long])}
-    grown = Tail(0, [short]).extend(1, [long, short]).nbytes
+    sizes = {Memtable(0, texts).nbytes for texts in ([long, short, short], [short, short, long])}
+    grown = Memtable(0, [short]).extend(1, [long, short]).nbytes
 
     assert sizes == {grown}
     assert grown > len(long)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Source,
         TermScore,
     )
-    from talekeeper.search.query.params import STANDARD, Tuning
+    from talekeeper.search.query.params import STANDARD, RankingParams
     from talekeeper.search.snippets import RankedText, rank_texts, snippet, terms
     from talekeeper.search.storage.inspection import Difference, IndexSize, Unreadable, index_size
 else:
@@ -43,9 +43,9 @@ __all__ = [
     "Ranked",
     "RankedText",
     "Ranking",
+    "RankingParams",
     "Source",
     "TermScore",
-    "Tuning",
     "Unreadable",
     "features_of_message",
     "index_size",

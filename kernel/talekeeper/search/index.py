@@ -8,10 +8,10 @@ from dataclasses import replace
 from talekeeper.db import Database, Row, Tx
 from talekeeper.search.passage import Kind, LeftOut, Passage, Query, Ranking
 from talekeeper.search.query.explain import Names
-from talekeeper.search.query.params import STANDARD, Tuning
+from talekeeper.search.query.params import STANDARD, RankingParams
 from talekeeper.search.query.postings import PostingCache, fetch
-from talekeeper.search.query.ranking import FetchedQuery, Wording, all_terms, answer, unsaid_characters
-from talekeeper.search.query.scope import Scope, left_out, scope_of, wanted
+from talekeeper.search.query.ranking import FetchedQuery, Wording, all_terms, answer, backoff_characters
+from talekeeper.search.query.scope import Scope, left_out, scope_key, scope_of
 from talekeeper.search.storage import inspection, maintenance, segments, writing
 from talekeeper.search.storage.inspection import Difference
 from talekeeper.search.storage.maintenance import Passages
@@ -36,12 +36,12 @@ class Index:
         part_budget: int = 96 * _MEGABYTE,
         posting_budget: int = 48 * _MEGABYTE,
         vector_budget: int = 256 * _MEGABYTE,
-        tuning: Tuning = STANDARD,
+        params: RankingParams = STANDARD,
     ) -> None:
         self._parts = PartCache(part_budget)
         self._postings = PostingCache(posting_budget)
         self._matrices = MatrixCache(vector_budget)
-        self._tuning = tuning
+        self._params = params
 
     def part_for(self, tx: Tx, workspace: str, session: str, preset: str) -> int:
         """The partition of a scope, made if need be; '' where a scope has no such part."""
@@ -89,15 +89,15 @@ class Index:
         states, scopes = self._in_scope(tx, query)
         searched = sum(sum(scope.counts) for scope in scopes)
         rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
-        wordings = _wordings(query, self._tuning, everyday=rescores)
+        wordings = _wordings(query, self._params, everyday=rescores)
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched, left_out=_left_out(query, states, scopes))
         terms = all_terms(wordings)
         postings = fetch(tx, self._postings, states, terms)
         matrices = self._matrices_of(tx, query, states)
-        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, self._tuning, matrices)
-        if unsaid := unsaid_characters(asked):
-            terms = list(dict.fromkeys([*terms, *unsaid]))
+        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, self._params, matrices)
+        if characters := backoff_characters(asked):
+            terms = list(dict.fromkeys([*terms, *characters]))
             asked = replace(asked, terms=terms, postings=fetch(tx, self._postings, states, terms))
         found = answer(asked, Names(tx, states))
         looked_at = compared(states, scopes, matrices) if matrices else 0
@@ -106,10 +106,10 @@ class Index:
     def holding(self, tx: Tx, query: Query) -> dict[str, int]:
         """How many of the passages in scope hold each term of the query's texts."""
         states, scopes = self._in_scope(tx, query)
-        wordings = _wordings(query, self._tuning)
+        wordings = _wordings(query, self._params)
         terms = all_terms(wordings)
         postings = fetch(tx, self._postings, states, terms)
-        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, self._tuning)
+        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, self._params)
         found = [field.postings.df() for kind in Kind for field in asked.fields(kind)]
         return {term: sum(held[term] for held in found) for term in terms}
 
@@ -117,7 +117,7 @@ class Index:
         """Of each partition of the query that exists, its state and what the query may see of it."""
         held = self._parts.load(tx, [scope.part for scope in query.parts])
         present = [(held[scope.part], scope) for scope in query.parts if scope.part in held]
-        scopes = [scope_of(state, wanted(query, scope)) for state, scope in present]
+        scopes = [scope_of(state, scope_key(query, scope)) for state, scope in present]
         return [state for state, _ in present], scopes
 
     def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
@@ -205,22 +205,22 @@ def _left_out(query: Query, states: Sequence[PartState], scopes: Sequence[Scope]
     """Summed over the partitions; None where no explanation was asked."""
     if not query.explain:
         return None
-    wishes = {part.part: wanted(query, part) for part in query.parts}
-    found = [left_out(state, wishes[state.row.id], scope) for state, scope in zip(states, scopes, strict=True)]
+    keys = {part.part: scope_key(query, part) for part in query.parts}
+    found = [left_out(state, keys[state.row.id], scope) for state, scope in zip(states, scopes, strict=True)]
     return LeftOut(
         sum(one.lineage for one in found), sum(one.turns for one in found), sum(one.running for one in found)
     )
 
 
-def _wordings(query: Query, tuning: Tuning, *, everyday: bool = False) -> list[Wording]:
+def _wordings(query: Query, params: RankingParams, *, everyday: bool = False) -> list[Wording]:
     """One of each text, without texts that have no terms or the same as another."""
-    texts = {terms: text for text in reversed(query.texts) if (terms := tuning.query_terms(text))}
+    texts = {terms: text for text in reversed(query.texts) if (terms := params.query_terms(text))}
     meant: Mapping[str, Sequence[float]] = query.meaning.vectors if query.meaning else {}
     return [
         Wording(
             terms,
-            tuning.everyday_terms(text) if everyday else (),
-            tuning.paired_characters(text, terms) if query.backs_off else {},
+            params.everyday_terms(text) if everyday else (),
+            params.paired_characters(text, terms) if query.backs_off else {},
             unit(meant[text]) if text in meant else None,
         )
         for terms, text in reversed(texts.items())

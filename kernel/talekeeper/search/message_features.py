@@ -30,9 +30,9 @@ def features_of_message(text: str, speaker: str, *, is_player: bool) -> int:
 
 
 def flags_of(passage: Passage) -> int:
-    """The byte of a passage: a message's manner, a record's marks of its version."""
+    """The byte of a passage: a message's features, a record's marks of its version."""
     if passage.kind is Kind.MESSAGE:
-        return passage.manner
+        return passage.features
     return PERSON * passage.person | WITHDRAWN * passage.withdrawn
 
 

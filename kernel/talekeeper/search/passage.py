@@ -47,8 +47,8 @@ class Passage:
     revision: int = 0
     person: bool = False
     withdrawn: bool = False
-    manner: int = 0
-    """Of a message, what `search.manner` makes of it."""
+    features: int = 0
+    """Of a message, what `features_of_message` makes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Query:
     depth: int = 100
     neighbours: bool = True
     backs_off: bool = True
-    """Whether a character is asked for by itself where no pair of it is in scope (`unsaid`)."""
+    """Whether a character is asked for by itself where no pair of it is in scope (`backoff`)."""
     explain: bool = False
     meaning: Meaning | None = None
 

@@ -144,7 +144,7 @@ def message_passage(message: Message, terms: Terms | None = None) -> Passage:
         turn=message.turn,
         terms=draft_terms(message) if terms is None else terms,
         digest=digest(message.text),
-        manner=features_of_message(message.text, message.speaker, is_player=message.role == "player"),
+        features=features_of_message(message.text, message.speaker, is_player=message.role == "player"),
     )
 
 

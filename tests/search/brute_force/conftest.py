@@ -109,7 +109,7 @@ def neighbour_score(passages: Sequence[Passage], at: int, terms: Sequence[str], 
 def turns_taken(passages: Sequence[Passage], entering: Collection[int]) -> float:
     """The share of messages around those that enter which another voice follows."""
     around = [at for at in range(len(passages)) if any(abs(at - one) <= 6 for one in entering)]
-    voices = {at: passages[at].manner % 64 for at in around}
+    voices = {at: passages[at].features % 64 for at in around}
     changes = [voices[at] != voices[at + 1] for at in around if at + 1 in voices]
     return sum(changes) / len(changes) if changes else 1.0
 
@@ -118,7 +118,7 @@ def answered(passages: Sequence[Passage], at: int) -> float:
     """The share of a message that asks, where the next one is in another voice."""
     if not 0 <= at < len(passages) - 1:
         return 0
-    (share, voice), (_, next_voice) = (divmod(one.manner, 64) for one in passages[at : at + 2])
+    (share, voice), (_, next_voice) = (divmod(one.features, 64) for one in passages[at : at + 2])
     return share / 3 if voice != next_voice else 0
 
 

@@ -119,8 +119,8 @@ class IndexMachine(RuleBasedStateMachine):
         self.serial += 1
         at = max(depth, FORKS[branch] + 1)
         key = f"{branch}-{at}"
-        terms, manner = document_terms(text), self.serial % 4 * 64 + self.serial % 7 * 9
-        passage = Passage(Kind.MESSAGE, "", "", key, branch, at, at // 2, terms, self.serial, manner=manner)
+        terms, features = document_terms(text), self.serial % 4 * 64 + self.serial % 7 * 9
+        passage = Passage(Kind.MESSAGE, "", "", key, branch, at, at // 2, terms, self.serial, features=features)
 
         def change(tx: Tx, index: Index, live: Live) -> Live:
             index.remove(tx, self.parts[SESSION], kind=Kind.MESSAGE, plugin="", namespace="", key=key)

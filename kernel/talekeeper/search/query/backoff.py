@@ -16,7 +16,7 @@ Paired = Mapping[str, Sequence[str]]
 """Character → the pairs asked for that hold it."""
 
 
-def unsaid(paired: Paired, df: Mapping[str, int]) -> list[str]:
+def unheld_characters(paired: Paired, df: Mapping[str, int]) -> list[str]:
     """The characters of which no pair is in any passage; `df` is that of the pairs."""
     return [character for character, pairs in paired.items() if not any(df[pair] for pair in pairs)]
 

@@ -16,10 +16,10 @@ import numpy as np
 from talekeeper.search.arrays import Column, Doubles, Ints, Positions
 from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.query.bm25 import Statistics, norm, weigh
-from talekeeper.search.query.params import Tuning
+from talekeeper.search.query.params import RankingParams
 from talekeeper.search.query.postings import Postings, frequencies
 from talekeeper.search.query.scope import Scope
-from talekeeper.search.query.top_k import leaders, rough_scores
+from talekeeper.search.query.top_k import approximate_scores, top_k
 from talekeeper.search.storage.partition import PartState
 
 _DIGITS = 10
@@ -42,7 +42,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Shortlist:
+class Candidates:
     """Rows are passages, best first once ordered; columns of `own` and `near` are `terms`.
 
     `own` is a term's frequency in the passage, `near` what its neighbours add to it, `norm` the part of the BM25
@@ -69,7 +69,7 @@ class Shortlist:
         """The passages, in order."""
         return list(zip(self.field.tolist(), self.position.tolist(), strict=True))
 
-    def widened(self, everyday: Sequence[str], weight: float) -> Shortlist:
+    def widened(self, everyday: Sequence[str], weight: float) -> Candidates:
         """The same rows with columns for everyday words behind the others, empty still."""
         more = np.zeros((len(self), len(everyday)))
         return replace(
@@ -80,9 +80,9 @@ class Shortlist:
             near=np.hstack([self.near, more]),
         )
 
-    def rows(self, chosen: Positions) -> Shortlist:
+    def rows(self, chosen: Positions) -> Candidates:
         """The chosen rows, in that order."""
-        return Shortlist(
+        return Candidates(
             self.terms,
             self.statistics,
             self.field.take(chosen),
@@ -97,7 +97,7 @@ class Shortlist:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Passages of one field to be scored; `average` is that of lengths like `length`, the rest as in `Shortlist`."""
+    """Passages of one field to be scored; `average` is that of lengths like `length`, the rest as in `Candidates`."""
 
     position: Positions
     length: Column | Doubles
@@ -107,7 +107,7 @@ class Rows:
     factor: Doubles
 
 
-def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str], tuning: Tuning) -> Statistics:
+def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str], params: RankingParams) -> Statistics:
     """Statistics of a kind over all partitions asked."""
     df = dict.fromkeys(terms, 0)
     for field in fields:
@@ -118,26 +118,26 @@ def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str], t
         sum(field.scope.counts[kind] for field in fields),
         sum(field.scope.lengths[kind] for field in fields),
         df,
-        tuning.k1,
-        tuning.b if kind is Kind.MESSAGE else tuning.b_records,
+        params.k1,
+        params.b if kind is Kind.MESSAGE else params.b_records,
     )
 
 
-def shortlist(fields: Sequence[Field], terms: tuple[str, ...], statistics: Statistics, k: int) -> Shortlist:
+def find_candidates(fields: Sequence[Field], terms: tuple[str, ...], statistics: Statistics, k: int) -> Candidates:
     """At least the `k` best passages of all fields, unordered; scores include the weight of the source."""
     lists = [_of_field(number, field, terms, statistics, k) for number, field in enumerate(fields)]
     return join(terms, statistics, lists)
 
 
-def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortlist]) -> Shortlist:
+def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Candidates]) -> Candidates:
     """All rows, one list behind the other."""
     if len(lists) == 1:
         return lists[0]
     nothing = np.empty(0, np.intp)
     no_numbers, no_rows = np.empty(0), np.empty((0, len(terms)))
-    empty = Shortlist(terms, statistics, nothing, nothing, no_numbers, no_numbers, no_numbers, no_rows, no_rows)
+    empty = Candidates(terms, statistics, nothing, nothing, no_numbers, no_numbers, no_numbers, no_rows, no_rows)
     every = [empty, *lists]
-    return Shortlist(
+    return Candidates(
         terms,
         statistics,
         np.concatenate([one.field for one in every]),
@@ -150,16 +150,16 @@ def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Shortli
     )
 
 
-def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Shortlist:
-    rough = rough_scores(field.postings, terms, statistics, field.state.columns.length)
+def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Candidates:
+    rough = approximate_scores(field.postings, terms, statistics, field.state.columns.length)
     weights = field.scope.weights
     scores = rough.scores if weights is None else rough.scores * weights.astype(np.float32)
-    return score_alone(number, field, leaders(scores, k, rough.ratio), terms, statistics)
+    return score_alone(number, field, top_k(scores, k, rough.ratio), terms, statistics)
 
 
 def score_alone(
     number: int, field: Field, position: Positions, terms: tuple[str, ...], statistics: Statistics
-) -> Shortlist:
+) -> Candidates:
     """Passages of one field, at ascending positions, scored by their own words."""
     own = frequencies(field.postings, terms, position)
     length = field.state.columns.length[position]
@@ -167,7 +167,7 @@ def score_alone(
     return score_rows(number, field, rows, terms, statistics)
 
 
-def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], statistics: Statistics) -> Shortlist:
+def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], statistics: Statistics) -> Candidates:
     """Rows of one field scored in double precision; the same parts in another order sum up equal."""
     idfs = np.array([statistics.idf[term] for term in terms])
     norms = norm(rows.length, rows.average, statistics)
@@ -176,10 +176,10 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
     total: Doubles = weigh(rows.own + rows.near, idfs, norms, statistics.k1).sum(axis=1)
     score: Doubles = (total * factor).round(_DIGITS)
     which = np.full(len(score), number, np.intp)
-    return Shortlist(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
+    return Candidates(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
 
 
-def order(found: Shortlist, fields: Sequence[Field], k: int, keys_of: KeysOf) -> Shortlist:
+def order(found: Candidates, fields: Sequence[Field], k: int, keys_of: KeysOf) -> Candidates:
     """The `k` best rows in order: higher score, later turn, deeper in the story, then plugin, namespace, key."""
     ranking = (-found.score).argsort(kind="stable")
     scores: list[float] = found.score.take(ranking).tolist()
@@ -198,7 +198,7 @@ def _with_equals(ranked: Sequence[object], k: int) -> int:
     return end
 
 
-def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, keys_of: KeysOf) -> Positions:
+def _break_ties(found: Candidates, fields: Sequence[Field], k: int, keys_of: KeysOf) -> Positions:
     """At least the `k` best rows of a list in order of scores."""
     turn, depth = column(found, fields, "turn"), column(found, fields, "depth")
     ranking = np.lexsort((-depth, -turn, -found.score))
@@ -214,7 +214,7 @@ def _break_ties(found: Shortlist, fields: Sequence[Field], k: int, keys_of: Keys
     return ranking[np.array(result, np.intp)]
 
 
-def column(found: Shortlist, fields: Sequence[Field], name: str) -> Ints:
+def column(found: Candidates, fields: Sequence[Field], name: str) -> Ints:
     """What `Columns` has of this name for each row."""
     values = np.zeros(len(found), np.int64)
     for number, field in enumerate(fields):

@@ -9,14 +9,14 @@ from itertools import chain, compress
 from talekeeper.db import Tx
 from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Placing, Ranked, TermScore
-from talekeeper.search.query.candidates import OrderKey, Place, Shortlist
+from talekeeper.search.query.candidates import Candidates, OrderKey, Place
 from talekeeper.search.storage.partition import PartState
 
 
 class _Listed:
-    """A shortlist as plain lists, which Python reads faster than arrays one value at a time."""
+    """Candidates as plain lists, which Python reads faster than arrays one value at a time."""
 
-    def __init__(self, found: Shortlist, wording: int) -> None:
+    def __init__(self, found: Candidates, wording: int) -> None:
         telling = found.terms[: len(found.terms) - len(found.statistics.everyday)]
         own: list[list[float]] = found.own.tolist()
         self.found = found
@@ -38,7 +38,7 @@ class Hits:
     `groups` has for each kind a list for each wording.
     """
 
-    def __init__(self, states: Sequence[PartState], groups: Iterable[Sequence[Shortlist]]) -> None:
+    def __init__(self, states: Sequence[PartState], groups: Iterable[Sequence[Candidates]]) -> None:
         self._states = states
         self._rows: dict[Place, list[tuple[_Listed, int]]] = {}
         self._sources = [{number: name for name, number in state.sources.items()} for state in states]
@@ -101,7 +101,7 @@ class Hits:
         )
 
 
-def _explain(found: Shortlist, row: int) -> tuple[TermScore, ...]:
+def _explain(found: Candidates, row: int) -> tuple[TermScore, ...]:
     """The contributions add up to the score, what it was multiplied by included."""
     statistics, divisor, factor = found.statistics, found.norm.item(row), found.factor.item(row)
     table: list[TermScore] = []

@@ -26,25 +26,25 @@ import numpy as np
 
 from talekeeper.search.arrays import Doubles, Positions
 from talekeeper.search.message_features import answered, lent_part
-from talekeeper.search.query.candidates import Field, Rows, Shortlist, join, score_rows
-from talekeeper.search.query.params import Tuning
+from talekeeper.search.query.candidates import Candidates, Field, Rows, join, score_rows
+from talekeeper.search.query.params import RankingParams
 from talekeeper.search.query.postings import frequencies
 
 
-def rescore(found: Shortlist, fields: Sequence[Field], tuning: Tuning) -> Shortlist:
+def rescore(found: Candidates, fields: Sequence[Field], params: RankingParams) -> Candidates:
     """The list with its best rescored and their neighbours among them, unordered; `found` is in order."""
-    best = found.rows(np.arange(min(tuning.best, len(found))))
-    lists = [_of_field(number, field, best, tuning) for number, field in enumerate(fields)]
+    best = found.rows(np.arange(min(params.best, len(found))))
+    lists = [_of_field(number, field, best, params) for number, field in enumerate(fields)]
     rescored = join(found.terms, found.statistics, lists)
     replaced = set(rescored.places)
     rest = [row for row, place in enumerate(found.places) if place not in replaced]
     return join(found.terms, found.statistics, [rescored, found.rows(np.array(rest, np.intp))])
 
 
-def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Shortlist:
+def _of_field(number: int, field: Field, best: Candidates, params: RankingParams) -> Candidates:
     along = field.scope.along
-    around = _within(field.scope.places(best.position[best.field == number]), tuning.reach, len(along))
-    needed = _within(around, len(tuning.before), len(along))
+    around = _within(field.scope.places(best.position[best.field == number]), params.reach, len(along))
+    needed = _within(around, len(params.before), len(along))
     columns, positions = field.state.columns, along[needed]
     ascending = np.argsort(positions, kind="stable")
     words = np.empty((len(needed), len(best.terms)))
@@ -53,21 +53,21 @@ def _of_field(number: int, field: Field, best: Shortlist, tuning: Tuning) -> Sho
     asks = answered(flags)
     own = np.searchsorted(needed, around)
     lengths = columns.length[positions].astype(np.float64)
-    part = lent_part(flags, needed, tuning.monologue)
-    lent = _lent(np.column_stack([words, lengths]), own, tuning)
+    part = lent_part(flags, needed, params.monologue)
+    lent = _lent(np.column_stack([words, lengths]), own, params)
     near = lent[:, :-1]
-    _lend_answers_more(near, words, asks, own, around, tuning)
+    _lend_answers_more(near, words, asks, own, around, params)
     length, average = lengths[own], best.statistics.average
-    if tuning.lend_lengths:
+    if params.lend_lengths:
         length += part * lent[:, -1]
-        average *= 1 + part * (sum(tuning.before) + sum(tuning.after))
+        average *= 1 + part * (sum(params.before) + sum(params.after))
     rows = Rows(
         position=along[around],
         length=length,
         average=average,
         own=words[own],
-        near=part * np.minimum(near, tuning.most),
-        factor=1 - tuning.asking * asks[own],
+        near=part * np.minimum(near, params.most),
+        factor=1 - params.asking * asks[own],
     )
     return score_rows(number, field, rows, best.terms, best.statistics)
 
@@ -81,27 +81,27 @@ def _within(places: Positions, reach: int, size: int) -> Positions:
     return around[is_new]
 
 
-def _lent(table: Doubles, rows: Positions, tuning: Tuning) -> Doubles:
+def _lent(table: Doubles, rows: Positions, params: RankingParams) -> Doubles:
     """What each of `rows` is lent by the rows around it, which are its neighbours on the lineage.
 
     The table ends where the lineage does or beyond all neighbours, so nothing is lent from behind its ends.
     """
-    size, width = len(table), len(tuning.before)
+    size, width = len(table), len(params.before)
     padded = np.zeros((size + 2 * width, table.shape[1]))
     padded[width : width + size] = table
     lent = np.zeros_like(table)
-    for away, (before, after) in enumerate(zip(tuning.before, tuning.after, strict=True), start=1):
+    for away, (before, after) in enumerate(zip(params.before, params.after, strict=True), start=1):
         lent += before * padded[width - away : width - away + size]
         lent += after * padded[width + away : width + away + size]
     return lent.take(rows, axis=0)
 
 
 def _lend_answers_more(
-    near: Doubles, words: Doubles, asks: Doubles, rows: Positions, around: Positions, tuning: Tuning
+    near: Doubles, words: Doubles, asks: Doubles, rows: Positions, around: Positions, params: RankingParams
 ) -> None:
     """Adds to `near` what a message that asks lends the next one beyond the usual."""
-    if asks.any() and tuning.before:
+    if asks.any() and params.before:
         has_before = np.flatnonzero(around > 0)
         asking = rows[has_before] - 1
-        share = tuning.answering * tuning.before[0] * asks[asking]
+        share = params.answering * params.before[0] * asks[asking]
         near[has_before] += share[:, np.newaxis] * words[asking]

@@ -1,8 +1,8 @@
 """The constants of ranking, with the measurements they came from.
 
 All measurements are in docs/reference: what the parts are worth in search-quality.md, what was dropped in
-search-tried.md. An `Index` is made with one `Tuning`. The standard one serves everything; others are for measuring what
-a part is worth.
+search-tried.md. An `Index` is made with one `RankingParams`. `STANDARD` serves everything; others measure what a part
+is worth.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WIDTH = 6  # neighbours a side; one of them costs .037 in R@10 and .022 in MRR 
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class RankingParams:
     """`before` and `after` are what the words of the message one, two, … before and after count in a message.
 
     Of two figures, the first is R@10 and the second MRR. The last three make a query's terms, everyday words and
@@ -48,9 +48,9 @@ class Tuning:
     everyday: float = 0.2
     """What a stop word of the query weighs in the second stage, beside 1 for other words of its idf; .1 to .4 differ by
     noise, 0 costs .020 in MRR (lufy)."""
-    unsaid: float = 0.2
+    backoff: float = 0.2
     """What a single character weighs that is asked for in place of its pairs; .3 costs .008 in MRR (memorybank_cn)."""
-    unsaid_share: float = 0.25
+    backoff_share: float = 0.25
     """The share of passages beyond which such a character tells nothing; without it a half as many more are listed."""
     meaning_power: float = 1.5
     """How fast what meaning adds grows with how far a passage stands out; 1 costs small sets .024 / .030 (madial_zh), 2
@@ -93,4 +93,4 @@ class Tuning:
     paired_characters: Callable[[str, Collection[str]], Mapping[str, tuple[str, ...]]] = paired_characters
 
 
-STANDARD = Tuning()
+STANDARD = RankingParams()

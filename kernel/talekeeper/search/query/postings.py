@@ -22,7 +22,7 @@ from talekeeper.search.storage.partition import PartState
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class SparsePostings:
     """A term in all segments of a partition: ascending positions, its frequency there, and what it is roughly worth.
 
     Worth is what BM25 gives messages without idf, with the average length of the segments for the scope's; a term of
@@ -41,12 +41,12 @@ class Chunk:
         """Bytes of the arrays."""
         return self.positions.nbytes + self.tfs.nbytes + (0 if self.worth is None else self.worth.nbytes)
 
-    def within(self, first: int, end: int) -> Chunk:
+    def within(self, first: int, end: int) -> SparsePostings:
         """The postings from position `first` to before `end`."""
         start, stop = self.positions.searchsorted(np.array((first, end), np.int32)).tolist()
         return self._part(slice(start, stop))
 
-    def where(self, is_seen: Bools) -> Chunk:
+    def where(self, is_seen: Bools) -> SparsePostings:
         """The postings at positions for which `is_seen` is true."""
         return self._part(is_seen.take(self.positions))
 
@@ -57,12 +57,14 @@ class Chunk:
         held: Bytes = self.tfs.take(at, mode="clip") * is_held
         return held
 
-    def _part(self, chosen: slice | Bools) -> Chunk:
-        return Chunk(self.positions[chosen], self.tfs[chosen], None if self.worth is None else self.worth[chosen])
+    def _part(self, chosen: slice | Bools) -> SparsePostings:
+        return SparsePostings(
+            self.positions[chosen], self.tfs[chosen], None if self.worth is None else self.worth[chosen]
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class DensePostings:
     """A term that many passages hold, in all segments of a partition: frequency and worth of every position."""
 
     tfs: Bytes
@@ -77,11 +79,11 @@ class Spread:
         """Bytes of the arrays."""
         return self.tfs.nbytes + self.worth.nbytes
 
-    def within(self, first: int, end: int) -> Chunk:
+    def within(self, first: int, end: int) -> SparsePostings:
         """The postings from position `first` to before `end`."""
         held: Positions = (self.tfs[first:end] != 0).nonzero()[0]
         held += first
-        return Chunk(held.astype(np.int32), self.tfs.take(held), self.worth.take(held))
+        return SparsePostings(held.astype(np.int32), self.tfs.take(held), self.worth.take(held))
 
     def of(self, wanted: Ids) -> Bytes:
         """Frequencies at these positions; 0 where the term is missing, and beyond the segments."""
@@ -90,7 +92,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedPostings:
     """Postings of several terms, one behind the other: `which` has for each the place of its term in `terms`."""
 
     terms: tuple[str, ...]
@@ -101,9 +103,9 @@ class Joined:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def part(self, chosen: Bools) -> Joined:
+    def part(self, chosen: Bools) -> JoinedPostings:
         """The chosen postings."""
-        return Joined(self.terms, self.positions[chosen], self.tfs[chosen], self.which[chosen])
+        return JoinedPostings(self.terms, self.positions[chosen], self.tfs[chosen], self.which[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +116,16 @@ class Postings:
     of the heavy ones was made with.
     """
 
-    heavy: Mapping[str, Chunk | Spread]
-    light: Joined
+    heavy: Mapping[str, SparsePostings | DensePostings]
+    light: JoinedPostings
     average: float
 
     def df(self) -> dict[str, int]:
         """How many passages hold each term."""
         counts = np.bincount(self.light.which, minlength=len(self.light.terms)).tolist()
         df = dict(zip(self.light.terms, counts, strict=True))
-        for term, chunk in self.heavy.items():
-            df[term] += len(chunk)
+        for term, listed in self.heavy.items():
+            df[term] += len(listed)
         return df
 
 
@@ -133,8 +135,8 @@ def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) 
     table = np.zeros((len(positions), len(light.terms)))
     if len(positions):
         wanted = positions.astype(np.int32)  # of another type than the postings, it would have them copied
-        for term, chunk in postings.heavy.items():
-            table[:, light.terms.index(term)] = chunk.of(wanted)
+        for term, listed in postings.heavy.items():
+            table[:, light.terms.index(term)] = listed.of(wanted)
         is_wanted = np.zeros(positions[-1] + 2, np.bool_)
         is_wanted[positions] = True
         found = is_wanted.take(light.positions, mode="clip").nonzero()[0]
@@ -142,8 +144,8 @@ def frequencies(postings: Postings, terms: Sequence[str], positions: Positions) 
     return table if tuple(terms) == light.terms else table[:, [light.terms.index(term) for term in terms]]
 
 
-Term = Chunk | Spread
-_NOTHING = Chunk(np.empty(0, np.int32), np.empty(0, np.uint8))
+Term = SparsePostings | DensePostings
+_NOTHING = SparsePostings(np.empty(0, np.int32), np.empty(0, np.uint8))
 _LIGHT = 1024  # postings; a term with no more is added up together with others like it, whose worth is not kept
 _OVERHEAD = 400  # bytes of a cache entry beside its arrays
 _POSTINGS = "SELECT segment, term, data FROM posting WHERE segment IN ({}) AND term IN ({})"
@@ -167,20 +169,20 @@ def fetch(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Seque
 def _postings(state: PartState, settled: Mapping[str, Term], terms: Sequence[str]) -> Postings:
     tail = state.tail.find(terms, len(state))
     heavy: dict[str, Term] = {}
-    light: list[Chunk] = []
+    light: list[SparsePostings] = []
     places: list[int] = []
     for place, term in enumerate(terms):
-        chunk = settled.get(term, _NOTHING)
-        if isinstance(chunk, Spread) or chunk.worth is not None:
-            heavy[term] = chunk
+        listed = settled.get(term, _NOTHING)
+        if isinstance(listed, DensePostings) or listed.worth is not None:
+            heavy[term] = listed
         else:
-            light.append(chunk)
+            light.append(listed)
             places.append(place)
-    joined = Joined(
+    joined = JoinedPostings(
         tuple(terms),
-        np.concatenate([*[chunk.positions for chunk in light], tail.positions], dtype=np.intp),
-        np.concatenate([*[chunk.tfs for chunk in light], tail.tfs]),
-        np.array([*places, *range(len(terms))], np.intp).repeat([*[chunk.tfs.size for chunk in light], *tail.counts]),
+        np.concatenate([*[listed.positions for listed in light], tail.positions], dtype=np.intp),
+        np.concatenate([*[listed.tfs for listed in light], tail.tfs]),
+        np.array([*places, *range(len(terms))], np.intp).repeat([*[listed.tfs.size for listed in light], *tail.counts]),
     )
     return Postings(heavy, joined, state.stack.average)
 
@@ -190,7 +192,7 @@ def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Se
     lacking: dict[str, None] = {}
     for state in states:
         serial = state.stack.serial
-        kept = {term: chunk for (_, term), chunk in cache.get_each([(serial, term) for term in terms]).items()}
+        kept = {term: listed for (_, term), listed in cache.get_each([(serial, term) for term in terms]).items()}
         found.append(kept)
         if state.stack.segments:
             lacking.update(dict.fromkeys([term for term in terms if term not in kept]))
@@ -198,9 +200,9 @@ def _settled(tx: Tx, cache: PostingCache, states: Sequence[PartState], terms: Se
         blobs = _read(tx, states, list(lacking))
         for state, held in zip(states, found, strict=True):
             for some in _groups(state, blobs, [term for term in lacking if term not in held]):
-                for term, chunk in _decoded(state, blobs, some):
-                    held[term] = chunk
-                    cache.put((state.stack.serial, term), chunk, chunk.nbytes + _OVERHEAD)
+                for term, listed in _decoded(state, blobs, some):
+                    held[term] = listed
+                    cache.put((state.stack.serial, term), listed, listed.nbytes + _OVERHEAD)
     return found
 
 
@@ -262,13 +264,15 @@ def _decoded(
 
 def _term(state: PartState, positions: Ids, tfs: Bytes) -> Term:
     if len(positions) <= _LIGHT:
-        return Chunk(positions, tfs)
+        return SparsePostings(positions, tfs)
     size = state.stack.size
     if len(positions) * (_SELDOM if size <= _MANY else _SELDOM_OF_MANY) <= size:
-        return Chunk(positions, tfs, worth(tfs, state.columns.length.take(positions), state.stack.average, K1, B))
+        return SparsePostings(
+            positions, tfs, worth(tfs, state.columns.length.take(positions), state.stack.average, K1, B)
+        )
     spread = np.zeros(size, np.uint8)
     spread[positions] = tfs
-    return Spread(spread, worth(spread, state.columns.length[:size], state.stack.average, K1, B), len(positions))
+    return DensePostings(spread, worth(spread, state.columns.length[:size], state.stack.average, K1, B), len(positions))
 
 
 def narrow(postings: Postings, scope: Scope, kind: Kind) -> Postings:
@@ -282,9 +286,9 @@ def narrow(postings: Postings, scope: Scope, kind: Kind) -> Postings:
     label, (first, end) = label_of(kind), scope.span(kind)
     is_seen = scope.labels == label
     is_solid = scope.counts[kind] == end - first
-    heavy: dict[str, Chunk] = {}
-    for term, chunk in postings.heavy.items():
-        inside = chunk.within(first, end)
+    heavy: dict[str, SparsePostings] = {}
+    for term, listed in postings.heavy.items():
+        inside = listed.within(first, end)
         if not is_solid:
             inside = inside.where(is_seen)
         if len(inside):

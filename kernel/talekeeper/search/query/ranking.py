@@ -13,18 +13,18 @@ from typing import Any, TypeVar
 
 from talekeeper.search.arrays import Singles
 from talekeeper.search.passage import Kind, Query, Ranked
-from talekeeper.search.query.backoff import Paired, selective, unsaid
+from talekeeper.search.query.backoff import Paired, selective, unheld_characters
 from talekeeper.search.query.bm25 import Statistics
-from talekeeper.search.query.candidates import Field, Place, Shortlist, order, shortlist, take_statistics
+from talekeeper.search.query.candidates import Candidates, Field, Place, find_candidates, order, take_statistics
 from talekeeper.search.query.explain import Hits, Name, Names
 from talekeeper.search.query.neighbours import rescore
-from talekeeper.search.query.params import RANK_DAMPING, STANDARD, Tuning
+from talekeeper.search.query.params import RANK_DAMPING, STANDARD, RankingParams
 from talekeeper.search.query.postings import Postings, narrow
 from talekeeper.search.query.scope import Scope
 from talekeeper.search.storage.partition import PartState
 from talekeeper.search.vector.hybrid import blend
 from talekeeper.search.vector.matrix import Matrix
-from talekeeper.search.vector.scores import standings
+from talekeeper.search.vector.scores import meaning_scores
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
@@ -58,7 +58,7 @@ class FetchedQuery:
     states: Sequence[PartState]
     scopes: Sequence[Scope]
     postings: Sequence[Postings]
-    tuning: Tuning = STANDARD
+    params: RankingParams = STANDARD
     matrices: Sequence[Matrix] = ()
     """The vectors of each partition, where meaning is asked."""
 
@@ -88,7 +88,7 @@ def _shortest(asked: FetchedQuery) -> int:
     """How long lists are however few are asked for, so that neither a score nor an order depends on that."""
     if asked.matrices:
         return _BY_MEANING
-    return asked.tuning.best if asked.query.neighbours else 1
+    return asked.params.best if asked.query.neighbours else 1
 
 
 def all_terms(wordings: Sequence[Wording]) -> list[str]:
@@ -97,56 +97,58 @@ def all_terms(wordings: Sequence[Wording]) -> list[str]:
     return list(dict.fromkeys([*first, *(term for wording in wordings for term in wording.everyday)]))
 
 
-def unsaid_characters(asked: FetchedQuery) -> tuple[str, ...]:
+def backoff_characters(asked: FetchedQuery) -> tuple[str, ...]:
     """The characters to ask for besides, by what the passages of each kind in scope hold."""
     paired = [wording.paired for wording in asked.wordings if wording.paired]
     if not paired:
         return ()
     kinds = [kind for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)]
-    held = [take_statistics(asked.fields(kind), kind, asked.terms, asked.tuning).df for kind in kinds]
-    return tuple(dict.fromkeys(character for df in held for one in paired for character in unsaid(one, df)))
+    held = [take_statistics(asked.fields(kind), kind, asked.terms, asked.params).df for kind in kinds]
+    return tuple(dict.fromkeys(character for df in held for one in paired for character in unheld_characters(one, df)))
 
 
-def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Shortlist]:
+def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Candidates]:
     """The best of a kind for each wording."""
     rescores = kind is Kind.MESSAGE and asked.query.neighbours
-    every = take_statistics(fields, kind, asked.terms, asked.tuning)
-    lists: list[Shortlist] = []
+    every = take_statistics(fields, kind, asked.terms, asked.params)
+    lists: list[Candidates] = []
     for wording in asked.wordings:
-        terms, statistics = _with_unsaid(wording, every, asked.tuning)
-        found = order(shortlist(fields, terms, statistics, width), fields, width, names.order_keys)
+        terms, statistics = _with_backoff(wording, every, asked.params)
+        found = order(find_candidates(fields, terms, statistics, width), fields, width, names.order_keys)
         if rescores and len(found):
-            found = found.widened(wording.everyday, asked.tuning.everyday)
-            found = order(rescore(found, fields, asked.tuning), fields, width, names.order_keys)
+            found = found.widened(wording.everyday, asked.params.everyday)
+            found = order(rescore(found, fields, asked.params), fields, width, names.order_keys)
         lists.append(_by_meaning_too(asked, found, fields, wording, width, names))
     return lists
 
 
-def _with_unsaid(wording: Wording, statistics: Statistics, tuning: Tuning) -> tuple[tuple[str, ...], Statistics]:
+def _with_backoff(
+    wording: Wording, statistics: Statistics, params: RankingParams
+) -> tuple[tuple[str, ...], Statistics]:
     """A wording's terms with characters of pairs nobody has said, and statistics in which these weigh less."""
     if not wording.paired:
         return wording.terms, statistics
-    besides = selective(unsaid(wording.paired, statistics.df), statistics, tuning.unsaid_share)
-    return (*wording.terms, *besides), statistics.lighter(besides, tuning.unsaid)
+    besides = selective(unheld_characters(wording.paired, statistics.df), statistics, params.backoff_share)
+    return (*wording.terms, *besides), statistics.lighter(besides, params.backoff)
 
 
 def _by_meaning_too(
-    asked: FetchedQuery, found: Shortlist, fields: Sequence[Field], wording: Wording, width: int, names: Names
-) -> Shortlist:
+    asked: FetchedQuery, found: Candidates, fields: Sequence[Field], wording: Wording, width: int, names: Names
+) -> Candidates:
     """The list as it is where the wording has no vector or passages have none."""
     if wording.vector is None:
         return found
     listed = [found.position[found.field == number] for number in range(len(fields))]
-    measured = standings(fields, asked.matrices, wording.vector, listed, width, asked.tuning)
-    return found if measured is None else blend(found, fields, measured, width, asked.tuning, names.order_keys)
+    measured = meaning_scores(fields, asked.matrices, wording.vector, listed, width, asked.params)
+    return found if measured is None else blend(found, fields, measured, width, asked.params, names.order_keys)
 
 
-def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Shortlist]], names: Names) -> tuple[Ranked, ...]:
+def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Candidates]], names: Names) -> tuple[Ranked, ...]:
     hits = Hits(asked.states, lists.values())
-    ranked = [_fused(asked.tuning, hits, group, names) for group in lists.values()]
+    ranked = [_fused(asked.params, hits, group, names) for group in lists.values()]
     merged = merge(ranked, lambda place: -hits.coverage(place))
     named = names.of(merged)
-    folded = _folded(hits, merged, named) if asked.tuning.fold else {}
+    folded = _folded(hits, merged, named) if asked.params.fold else {}
     best = list(folded or merged)[: asked.query.depth]
     explain = asked.query.explain
     return tuple([hits.ranked(place, named, folded.get(place, ()), explain=explain) for place in best])
@@ -159,13 +161,13 @@ def _folded(hits: Hits, merged: Sequence[Place], names: Mapping[Place, Name]) ->
     return fold(merged, lambda place: (place[0], hits.source(place), names[place][1]))
 
 
-def _fused(tuning: Tuning, hits: Hits, lists: Sequence[Shortlist], names: Names) -> list[Place]:
+def _fused(params: RankingParams, hits: Hits, lists: Sequence[Candidates], names: Names) -> list[Place]:
     """What the wordings found, as one list; of equals, the better scored, then the usual order of ties."""
     places = [found.places for found in lists]
     if len(places) == 1:
         return places[0]
     keys = names.order_keys(list(dict.fromkeys(place for found in places for place in found)))
-    return fuse(places, lambda place: (-hits.score(place), *hits.among_equals(place), keys[place]), tuning.damping)
+    return fuse(places, lambda place: (-hits.score(place), *hits.among_equals(place), keys[place]), params.damping)
 
 
 H = TypeVar("H", bound=Hashable)

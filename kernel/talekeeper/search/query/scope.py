@@ -22,8 +22,8 @@ def label_of(kind: Kind) -> int:
     return kind + 1
 
 
-class Wanted(NamedTuple):
-    """What a query asks of one partition; equal wishes have equal scopes."""
+class ScopeKey(NamedTuple):
+    """What a query asks of one partition; equal keys have equal scopes."""
 
     upto: frozenset[tuple[int, int]]
     sources: tuple[Source, ...]
@@ -32,9 +32,9 @@ class Wanted(NamedTuple):
     before_turn: int | None
 
 
-def wanted(query: Query, part: PartScope) -> Wanted:
-    """The wish of `query` for one of its partitions."""
-    return Wanted(frozenset(part.upto.items()), query.sources, query.turn_from, query.turn_to, query.before_turn)
+def scope_key(query: Query, part: PartScope) -> ScopeKey:
+    """The key of `query` for one of its partitions."""
+    return ScopeKey(frozenset(part.upto.items()), query.sources, query.turn_from, query.turn_to, query.before_turn)
 
 
 class Scope:
@@ -104,34 +104,34 @@ def _ascends(values: Column) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
-def scope_of(state: PartState, wish: Wanted) -> Scope:
-    """The scope made earlier for the same wish, or a new one."""
-    return state.derived(wish, lambda: make_scope(state, wish))
+def scope_of(state: PartState, key: ScopeKey) -> Scope:
+    """The scope made earlier for the same key, or a new one."""
+    return state.derived(key, lambda: make_scope(state, key))
 
 
-def make_scope(state: PartState, wish: Wanted) -> Scope:
-    """Applies the filters of `wish`: deadness, lineage and source, then versions, then turns.
+def make_scope(state: PartState, key: ScopeKey) -> Scope:
+    """Applies the filters of `key`: deadness, lineage and source, then versions, then turns.
 
     Versions are decided before turns are looked at: a version that lost does not come back because the winner's turn
     is out of range.
     """
-    columns, extent, upto = state.columns, state.extent, dict(wish.upto)
-    labels, weights = _by_source(state, wish.sources)
+    columns, extent, upto = state.columns, state.extent, dict(key.upto)
+    labels, weights = _by_source(state, key.sources)
     labels *= state.live.view(np.uint8)
     if extent.branch or extent.depth > upto.get(0, -1):
         labels *= on_lineage(columns, extent.branch, upto).view(np.uint8)
-    if any(source.plugin for source in wish.sources):
+    if any(source.plugin for source in key.sources):
         _drop_beaten_versions(columns, labels)
         labels[(labels == label_of(Kind.RECORD)) & ((columns.flags & WITHDRAWN) != 0)] = OUTSIDE
-    _apply_turns(columns, labels, wish)
+    _apply_turns(columns, labels, key)
     return Scope(labels, state, weights)
 
 
-def left_out(state: PartState, wish: Wanted, scope: Scope) -> LeftOut:
-    """What the filters of `wish`, whose scope that is, took out of a partition."""
-    labels, _ = _by_source(state, wish.sources)
+def left_out(state: PartState, key: ScopeKey, scope: Scope) -> LeftOut:
+    """What the filters of `key`, whose scope that is, took out of a partition."""
+    labels, _ = _by_source(state, key.sources)
     live = int(np.count_nonzero(labels * state.live.view(np.uint8)))
-    every = wish._replace(before_turn=None)
+    every = key._replace(before_turn=None)
     within = sum(scope_of(state, every).counts)
     standing = sum(scope_of(state, every._replace(turn_from=None, turn_to=None)).counts)
     return LeftOut(live - standing, standing - within, within - sum(scope.counts))
@@ -192,13 +192,13 @@ def _newest_by_person(columns: Columns, rows: Positions, group: Positions, revis
     return newest[group]
 
 
-def _apply_turns(columns: Columns, labels: Bytes, wish: Wanted) -> None:
+def _apply_turns(columns: Columns, labels: Bytes, key: ScopeKey) -> None:
     turn = columns.turn
-    if wish.turn_from is not None:
-        labels[turn < wish.turn_from] = OUTSIDE
-    if wish.turn_to is not None:
-        labels[turn > wish.turn_to] = OUTSIDE
-    if wish.turn_from is not None or wish.turn_to is not None:
+    if key.turn_from is not None:
+        labels[turn < key.turn_from] = OUTSIDE
+    if key.turn_to is not None:
+        labels[turn > key.turn_to] = OUTSIDE
+    if key.turn_from is not None or key.turn_to is not None:
         labels[turn < 0] = OUTSIDE
-    if wish.before_turn is not None:
-        labels[(turn >= wish.before_turn) & (labels == label_of(Kind.MESSAGE))] = OUTSIDE
+    if key.before_turn is not None:
+        labels[(turn >= key.before_turn) & (labels == label_of(Kind.MESSAGE))] = OUTSIDE

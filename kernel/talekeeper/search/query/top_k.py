@@ -13,20 +13,22 @@ import numpy as np
 
 from talekeeper.search.arrays import Column, Positions, Singles
 from talekeeper.search.query.bm25 import K1, B, Statistics, worth
-from talekeeper.search.query.postings import Postings, Spread
+from talekeeper.search.query.postings import DensePostings, Postings
 
 _FARTHEST = 1.05  # ratio of two averages; farther apart, too many passages might be among the best
 
 
 @dataclass(frozen=True, slots=True)
-class Rough:
+class ApproximateScores:
     """A score for each position: the exact one is at most `ratio` times as high, or as low, the same way for all."""
 
     scores: Singles
     ratio: float
 
 
-def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistics, lengths: Column) -> Rough:
+def approximate_scores(
+    postings: Postings, terms: Sequence[str], statistics: Statistics, lengths: Column
+) -> ApproximateScores:
     """Scores of all passages in single precision."""
     scores = np.zeros(len(lengths), np.float32)
     asked = set(terms)
@@ -37,7 +39,7 @@ def rough_scores(postings: Postings, terms: Sequence[str], statistics: Statistic
         gains = worth(light.tfs, lengths.take(light.positions), statistics.average, statistics.k1, statistics.b)
         gains *= idfs.take(light.which)
         np.add.at(scores, light.positions, gains)
-    return Rough(scores, ratio)
+    return ApproximateScores(scores, ratio)
 
 
 def _add_heavy(
@@ -47,18 +49,18 @@ def _add_heavy(
     k1, b = statistics.k1, statistics.b
     ratio = _apart(postings.average, statistics.average) if (k1, b) == (K1, B) else np.inf
     is_near = ratio <= _FARTHEST
-    for term, chunk in postings.heavy.items():
+    for term, listed in postings.heavy.items():
         if term not in asked:
             continue
         idf = np.float32(statistics.idf[term])
-        gains = chunk.worth
+        gains = listed.worth
         if gains is None or not is_near:
-            there = lengths[: len(chunk.tfs)] if isinstance(chunk, Spread) else lengths.take(chunk.positions)
-            gains = worth(chunk.tfs, there, statistics.average, k1, b)
-        if isinstance(chunk, Spread):
+            there = lengths[: len(listed.tfs)] if isinstance(listed, DensePostings) else lengths.take(listed.positions)
+            gains = worth(listed.tfs, there, statistics.average, k1, b)
+        if isinstance(listed, DensePostings):
             scores[: len(gains)] += gains * idf
         else:
-            np.add.at(scores, chunk.positions.astype(np.intp), gains * idf)
+            np.add.at(scores, listed.positions.astype(np.intp), gains * idf)
     return ratio if is_near else 1.0
 
 
@@ -68,11 +70,12 @@ def _apart(one: float, other: float) -> float:
 
 _STACKED = 128
 _PER_WANTED = 8
-# Rough scores are sums of up to a thousand positive single-precision numbers: off by less than 1e-4 of themselves.
+# Approximate scores are sums of up to a thousand positive single-precision numbers: off by less than 1e-4 of
+# themselves.
 _SLACK = np.float32(1 - 1e-4)
 
 
-def leaders(scores: Singles, k: int, ratio: float = 1.0) -> Positions:
+def top_k(scores: Singles, k: int, ratio: float = 1.0) -> Positions:
     """Ascending positions of all passages that match and may be among the `k` best, all equals of the last included.
 
     The right scores may be `ratio` times as high as `scores`, or as low, but not some one and some the other.

@@ -44,7 +44,7 @@ class Found(NamedTuple):
     tfs: Bytes
 
 
-class Tail:
+class Memtable:
     """Grows at the end like `Shelf`, and is shared like it; a state sees its own beginning of it only.
 
     Finding a term in the stored texts of some 128 passages costs 20 µs; reading them, to turn them over into
@@ -66,7 +66,7 @@ class Tail:
         """Roughly what it holds in memory."""
         return _EXPANDED * self._size
 
-    def extend(self, size: int, added: Sequence[str]) -> Tail:
+    def extend(self, size: int, added: Sequence[str]) -> Memtable:
         """A tail that has, up to position `size`, what this one has, and then a passage for each stored text."""
         held = size - self._start
         with self._lock:
@@ -74,7 +74,7 @@ class Tail:
                 self._texts.extend(added)
                 self._size += sum(map(len, added))
                 return self
-            return Tail(self._start, [*self._texts[:held], *added])
+            return Memtable(self._start, [*self._texts[:held], *added])
 
     def find(self, terms: Sequence[str], size: int) -> Found:
         """Where below position `size` the terms are, and how often."""

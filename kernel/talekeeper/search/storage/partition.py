@@ -22,7 +22,7 @@ from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Kind
 from talekeeper.search.storage.cache import ByteLru
 from talekeeper.search.storage.columns import ROW_BYTES, Columns, Shelf, check, from_rows, unpack
-from talekeeper.search.storage.memtable import Tail
+from talekeeper.search.storage.memtable import Memtable
 
 T = TypeVar("T")
 SourceName = tuple[Kind, str, str]
@@ -116,7 +116,7 @@ class PartState:
     columns: Columns
     extent: Extent
     live: Bools
-    tail: Tail
+    tail: Memtable
     sources: Mapping[SourceName, int]
     _derived: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict[Hashable, Any])
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -204,19 +204,19 @@ def _continue(tx: Tx, row: PartRow, base: PartState) -> PartState | None:
     """None where the histories differ."""
     first = base.last_add.number if base.last_add else base.row.docs
     rows = tx.rows(_TAIL, (row.id, first))
-    graves = tx.rows(_DEAD, (row.id, base.row.removals))
+    tombstones = tx.rows(_DEAD, (row.id, base.row.removals))
     if base.last_add is not None:
         if not rows or Mark(rows[0][0], rows[0][-1]) != base.last_add:
             return None
         del rows[0]
-    if _mark_at(graves, base.row.removals) != base.last_removal:
+    if _mark_at(tombstones, base.row.removals) != base.last_removal:
         return None
-    added, removed = _added(rows), _removed([grave for grave in graves if grave[0] > base.row.removals])
+    added, removed = _added(rows), _removed([tombstone for tombstone in tombstones if tombstone[0] > base.row.removals])
     shelf = base.shelf.extend(len(base), [added.columns])
     columns = shelf.view(len(base) + len(rows))
     live = np.ones(len(columns), np.bool_)
     live[: len(base)] = base.live
-    _bury(columns, live, removed.docs)
+    _mark_dead(columns, live, removed.docs)
     known = set(base.sources.values())
     return PartState(
         row=row,
@@ -232,9 +232,9 @@ def _continue(tx: Tx, row: PartRow, base: PartState) -> PartState | None:
     )
 
 
-def _mark_at(graves: Sequence[Sequence[int]], removal: int) -> Mark | None:
-    if graves and graves[0][0] == removal:
-        return Mark(removal, graves[0][2])
+def _mark_at(tombstones: Sequence[Sequence[int]], removal: int) -> Mark | None:
+    if tombstones and tombstones[0][0] == removal:
+        return Mark(removal, tombstones[0][2])
     return None
 
 
@@ -251,7 +251,7 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
     shelf = shelf.extend(start, [*(check(unpack(blob, n), lo, hi) for blob, n, lo, hi in blobs), added.columns])
     columns = shelf.view(stack.size + len(added.texts))
     live = np.ones(len(columns), np.bool_)
-    _bury(columns, live, removed.docs)
+    _mark_dead(columns, live, removed.docs)
     if stack.segments and not stack.average:
         stack = replace(stack, average=float(columns.length[: stack.size].mean()))
     return PartState(
@@ -263,7 +263,7 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
         columns=columns,
         extent=Extent().joined(columns),
         live=live,
-        tail=Tail(stack.size).extend(stack.size, added.texts),
+        tail=Memtable(stack.size).extend(stack.size, added.texts),
         sources=_sources(tx, row.id),
     )
 
@@ -295,12 +295,12 @@ def _added(rows: Sequence[Sequence[int]]) -> _Added:
     )
 
 
-def _removed(graves: Sequence[Sequence[int]]) -> _Removed:
-    last = Mark(graves[-1][0], graves[-1][2]) if graves else None
-    return _Removed([grave[1] for grave in graves], last)
+def _removed(tombstones: Sequence[Sequence[int]]) -> _Removed:
+    last = Mark(tombstones[-1][0], tombstones[-1][2]) if tombstones else None
+    return _Removed([tombstone[1] for tombstone in tombstones], last)
 
 
-def _bury(columns: Columns, live: Bools, docs: Sequence[int]) -> None:
+def _mark_dead(columns: Columns, live: Bools, docs: Sequence[int]) -> None:
     """Marks the passages with these numbers dead; some may be gone from the columns already."""
     if not docs or not len(columns):
         return

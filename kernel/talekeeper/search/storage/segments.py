@@ -158,14 +158,14 @@ def combine(tx: Tx, part: int, old: Sequence[Segment], level: int) -> Replacemen
     ids = [segment.id for segment in old]
     sql = f"SELECT columns, n, lo, hi FROM segment WHERE id IN ({marks}) ORDER BY lo"  # noqa: S608 -- marks
     columns = concatenate([check(unpack(blob, n), lo, hi) for blob, n, lo, hi in tx.rows(sql, ids)])
-    graves = tx.rows(
+    tombstones = tx.rows(
         "SELECT removal, doc FROM dead WHERE part = ? AND doc >= ? AND doc < ?", (part, old[0].lo, old[-1].hi)
     )
-    live = ~np.isin(columns.doc, np.array([doc for _, doc in graves], np.uint32))
+    live = ~np.isin(columns.doc, np.array([doc for _, doc in tombstones], np.uint32))
     kept = take(columns, np.flatnonzero(live))
     terms, blobs = _combined_postings(tx, old, np.where(live, np.cumsum(live) - 1, -1), len(kept))
     new = NewSegment(old[0].lo, old[-1].hi, level, old[0].tokens, kept, terms, blobs)
-    return Replacement(ids, new, max((removal for removal, _ in graves), default=0))
+    return Replacement(ids, new, max((removal for removal, _ in tombstones), default=0))
 
 
 def _combined_postings(

@@ -1,8 +1,8 @@
 """Words and meaning in one list: a passage's BM25 score, raised by how far it stands out where words leave room.
 
-    score = words - lacks + worth · ((1 - 0.8 · covered) · min(max(height, 0), 3))^1.5
+    score = words - lacks + worth · ((1 - 0.8 · covered) · min(max(z_score, 0), 3))^1.5
 
-`words` is the BM25 score and `height` the passage's standing by meaning, in standard deviations (`meaning`). `covered`
+`words` is the BM25 score and `z_score` the passage's standing by meaning, in standard deviations (`scores`). `covered`
 is the part of the query's idf that `words` comes to, at most 1, and less where neighbours lent them: the more a passage
 has of what was asked for, the less it gains, and one that has none of it gains what its meaning is worth. That is 0.85
 for a message and 1.5 for a record, which has no neighbours' words to be found by. `lacks` is how far a message by
@@ -25,45 +25,45 @@ import numpy as np
 from talekeeper.search.arrays import Doubles, Positions
 from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.query.bm25 import norm, weigh
-from talekeeper.search.query.candidates import Field, KeysOf, Place, Shortlist, column, join, order, score_alone
-from talekeeper.search.query.params import Tuning
+from talekeeper.search.query.candidates import Candidates, Field, KeysOf, Place, column, join, order, score_alone
+from talekeeper.search.query.params import RankingParams
 from talekeeper.search.vector.scores import MeaningScores
 
 
 def blend(
-    found: Shortlist,
+    found: Candidates,
     fields: Sequence[Field],
-    standings: Sequence[MeaningScores],
+    meaning_scores: Sequence[MeaningScores],
     width: int,
-    tuning: Tuning,
+    params: RankingParams,
     keys_of: KeysOf,
-) -> Shortlist:
+) -> Candidates:
     """The list in its new order, with passages that entered by meaning alone; `found` is in order by words."""
     entrants = [
-        _entrants(number, field, found, standings[number], width, tuning) for number, field in enumerate(fields)
+        _entrants(number, field, found, meaning_scores[number], width, params) for number, field in enumerate(fields)
     ]
     every = join(found.terms, found.statistics, [found, *entrants])
-    cosine, height, lacks = _heights(every, standings)
+    cosine, z_score, lacks = _z_scores(every, meaning_scores)
     weights = _weights(every, fields)
-    room = 1 - tuning.meaning_covered * _covered(every, fields, weights, tuning)
-    worth = tuning.meaning_records if fields[0].kind is Kind.RECORD else tuning.meaning_messages
-    gains = worth * (room * np.clip(height, 0, tuning.meaning_most)) ** tuning.meaning_power
-    loses = np.minimum(tuning.meaning_lacks * lacks * weights, every.score)
+    room = 1 - params.meaning_covered * _covered(every, fields, weights, params)
+    worth = params.meaning_records if fields[0].kind is Kind.RECORD else params.meaning_messages
+    gains = worth * (room * np.clip(z_score, 0, params.meaning_most)) ** params.meaning_power
+    loses = np.minimum(params.meaning_lacks * lacks * weights, every.score)
     adds = gains * weights - loses
     raised = order(replace(every, score=every.score + adds), fields, width, keys_of)
-    return replace(raised, closeness=_closeness(every, len(found), cosine, height, adds))
+    return replace(raised, closeness=_closeness(every, len(found), cosine, z_score, adds))
 
 
-def _covered(every: Shortlist, fields: Sequence[Field], weights: Doubles, tuning: Tuning) -> Doubles:
+def _covered(every: Candidates, fields: Sequence[Field], weights: Doubles, params: RankingParams) -> Doubles:
     """The part of the query that a passage has, by its score and by its own words alone; from 0 to 1."""
     attainable = _attainable(every)
     by_score = np.minimum(every.score / weights / attainable, 1.0)
     by_own = np.minimum(_own_words(every, fields) / attainable, 1.0)
-    covered: Doubles = (1 - tuning.meaning_own) * by_score + tuning.meaning_own * by_own
+    covered: Doubles = (1 - params.meaning_own) * by_score + params.meaning_own * by_own
     return covered
 
 
-def _own_words(every: Shortlist, fields: Sequence[Field]) -> Doubles:
+def _own_words(every: Candidates, fields: Sequence[Field]) -> Doubles:
     """What the score of each row would be by itself: without neighbours, and without a weight."""
     statistics = every.statistics
     idfs = np.array([statistics.idf[term] for term in every.terms])
@@ -72,32 +72,32 @@ def _own_words(every: Shortlist, fields: Sequence[Field]) -> Doubles:
     return own
 
 
-def _attainable(found: Shortlist) -> float:
+def _attainable(found: Candidates) -> float:
     """All the idf of the query: a little above what a passage of average length gets that has each term once."""
     statistics = found.statistics
     return sum(statistics.idf[term] for term in found.terms if term not in statistics.everyday) or 1.0
 
 
 def _entrants(
-    number: int, field: Field, found: Shortlist, standing: MeaningScores, width: int, tuning: Tuning
-) -> Shortlist:
+    number: int, field: Field, found: Candidates, standing: MeaningScores, width: int, params: RankingParams
+) -> Candidates:
     """The passages that stand out most and are not in the list, scored by their words."""
-    high = np.flatnonzero(standing.height >= tuning.meaning_gate)
-    high = high[np.argsort(-standing.height[high], kind="stable")[:width]]
+    high = np.flatnonzero(standing.z_score >= params.meaning_gate)
+    high = high[np.argsort(-standing.z_score[high], kind="stable")[:width]]
     position = np.setdiff1d(standing.position[high], found.position[found.field == number])
     return score_alone(number, field, position, found.terms, found.statistics)
 
 
-def _heights(every: Shortlist, standings: Sequence[MeaningScores]) -> tuple[Doubles, Doubles, Doubles]:
-    """Cosine, height, and what is lacking, of each row; NaN and twice 0 without a vector."""
-    cosine, height, lacks = np.full(len(every), np.nan), np.zeros(len(every)), np.zeros(len(every))
-    for number, standing in enumerate(standings):
+def _z_scores(every: Candidates, meaning_scores: Sequence[MeaningScores]) -> tuple[Doubles, Doubles, Doubles]:
+    """Cosine, z-score, and what is lacking, of each row; NaN and twice 0 without a vector."""
+    cosine, z_score, lacks = np.full(len(every), np.nan), np.zeros(len(every)), np.zeros(len(every))
+    for number, standing in enumerate(meaning_scores):
         mine = every.field == number
-        cosine[mine], height[mine], lacks[mine] = standing.of(every.position[mine])
-    return cosine, height, lacks
+        cosine[mine], z_score[mine], lacks[mine] = standing.of(every.position[mine])
+    return cosine, z_score, lacks
 
 
-def _weights(every: Shortlist, fields: Sequence[Field]) -> Doubles:
+def _weights(every: Candidates, fields: Sequence[Field]) -> Doubles:
     """The declared weight of each row's source."""
     weights = np.ones(len(every))
     for number, field in enumerate(fields):
@@ -108,10 +108,10 @@ def _weights(every: Shortlist, fields: Sequence[Field]) -> Doubles:
 
 
 def _closeness(
-    every: Shortlist, by_words: int, cosine: Doubles, height: Doubles, adds: Doubles
+    every: Candidates, by_words: int, cosine: Doubles, z_score: Doubles, adds: Doubles
 ) -> dict[Place, Closeness]:
     ranks: Positions = np.empty(len(every), np.intp)
-    ranks[np.argsort(-height, kind="stable")] = np.arange(1, len(every) + 1)
+    ranks[np.argsort(-z_score, kind="stable")] = np.arange(1, len(every) + 1)
     return {
         place: Closeness(float(cosine[row]), float(adds[row]), int(ranks[row]), row + 1 if row < by_words else None)
         for row, place in enumerate(every.places)

@@ -26,7 +26,7 @@ from talekeeper.search.arrays import Bools, Column, Positions, Singles
 from talekeeper.search.message_features import lent_part
 from talekeeper.search.passage import Kind
 from talekeeper.search.query.candidates import Field
-from talekeeper.search.query.params import Tuning
+from talekeeper.search.query.params import RankingParams
 from talekeeper.search.query.scope import Scope, label_of
 from talekeeper.search.storage.partition import PartState
 from talekeeper.search.vector.matrix import Matrix
@@ -47,17 +47,17 @@ _SPARSE = 4
 class MeaningScores:
     """Passages of one field that stand out or were listed, in order of position.
 
-    `height` is how far each stands out, a message together with its neighbours; `lacks` how far a message by itself is
+    `z_score` is how far each stands out, a message together with its neighbours; `lacks` how far a message by itself is
     below the mean, 0 where it is not.
     """
 
     position: Positions
     cosine: Singles
-    height: Singles
+    z_score: Singles
     lacks: Singles
 
     def of(self, position: Positions) -> tuple[Singles, Singles, Singles]:
-        """Cosines, heights and what these positions lack; NaN and twice 0 for those without a vector."""
+        """Cosines, z-scores and what these positions lack; NaN and twice 0 for those without a vector."""
         if not len(self.position):
             nothing = np.zeros(len(position), np.float32)
             return np.full(len(position), np.nan, np.float32), nothing, nothing
@@ -65,7 +65,7 @@ class MeaningScores:
         there = self.position[at] == position
         return (
             np.where(there, self.cosine[at], np.nan),
-            np.where(there, self.height[at], 0),
+            np.where(there, self.z_score[at], 0),
             np.where(there, self.lacks[at], 0),
         )
 
@@ -82,7 +82,7 @@ class _Scale:
         every = np.concatenate(parts)
         return cls(float(every.mean()), float(every.std()))
 
-    def heights(self, values: Singles) -> Singles:
+    def z_scores(self, values: Singles) -> Singles:
         return ((values - self.mean) / self.spread).astype(np.float32)
 
 
@@ -101,19 +101,19 @@ class _FieldCosines:
     around: Surroundings | None
 
 
-def standings(
+def meaning_scores(
     fields: Sequence[Field],
     matrices: Sequence[Matrix],
     vector: Singles,
     listed: Sequence[Positions],
     width: int,
-    tuning: Tuning,
+    params: RankingParams,
 ) -> list[MeaningScores] | None:
     """Of each field the `width` passages that stand out most, and more, and those `listed`.
 
     Measured over all fields together; None where too few have vectors to compare, or all mean the same.
     """
-    found = [_cosines_of(field, matrix, vector, tuning) for field, matrix in zip(fields, matrices, strict=True)]
+    found = [_cosines_of(field, matrix, vector, params) for field, matrix in zip(fields, matrices, strict=True)]
     total = sum(int(np.count_nonzero(held.has)) for held in found)
     if total < _FEWEST:
         return None
@@ -124,7 +124,7 @@ def standings(
     if not (own.spread > _FLAT and together.spread > _FLAT):
         return None
     return [
-        _standing(held, at, together.heights(values), own)
+        _standing(held, at, together.z_scores(values), own)
         for held, at, (values, _) in zip(found, looked, closely, strict=True)
     ]
 
@@ -155,15 +155,15 @@ def _closely(held: _FieldCosines, looked: Positions, vector: Singles, step: int)
     return held.around.cosines(looked, there[::step], vector)
 
 
-def _standing(held: _FieldCosines, looked: Positions, height: Singles, own: _Scale) -> MeaningScores:
+def _standing(held: _FieldCosines, looked: Positions, z_score: Singles, own: _Scale) -> MeaningScores:
     order = np.argsort(held.position[looked], kind="stable")
     at = looked[order]
     cosine = held.cosine[at]
-    lacks = np.zeros_like(cosine) if held.around is None else np.maximum(-own.heights(cosine), 0)
-    return MeaningScores(held.position[at], cosine, height[order], lacks)
+    lacks = np.zeros_like(cosine) if held.around is None else np.maximum(-own.z_scores(cosine), 0)
+    return MeaningScores(held.position[at], cosine, z_score[order], lacks)
 
 
-def _cosines_of(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -> _FieldCosines:
+def _cosines_of(field: Field, matrix: Matrix, vector: Singles, params: RankingParams) -> _FieldCosines:
     position = _in_scope(field)
     has, rows = _rows(field.state, matrix, position)
     cosine = np.zeros(len(position), np.float32)
@@ -174,7 +174,7 @@ def _cosines_of(field: Field, matrix: Matrix, vector: Singles, tuning: Tuning) -
         row[has] = rows
     if field.kind is not Kind.MESSAGE:
         return _FieldCosines(position, has, row, cosine, cosine, None)
-    around = Surroundings.of(field.state.columns.flags[position], matrix, has, row, tuning)
+    around = Surroundings.of(field.state.columns.flags[position], matrix, has, row, params)
     return _FieldCosines(position, has, row, cosine, around.rough_cosines(cosine), around)
 
 
@@ -221,12 +221,12 @@ class Surroundings:
     kin: int
 
     @classmethod
-    def of(cls, flags: Column, matrix: Matrix, has: Bools, row: Positions, tuning: Tuning) -> Surroundings:
+    def of(cls, flags: Column, matrix: Matrix, has: Bools, row: Positions, params: RankingParams) -> Surroundings:
         """Where one voice speaks throughout, neighbours count as much less as their words do."""
-        part = lent_part(flags, np.arange(len(flags)), tuning.monologue)
-        before = tuple(part * share for share in tuning.meaning_before)
-        after = tuple(part * share for share in tuning.meaning_after)
-        return cls(before, after, matrix, has, row, tuning.meaning_common, tuning.meaning_kin)
+        part = lent_part(flags, np.arange(len(flags)), params.monologue)
+        before = tuple(part * share for share in params.meaning_before)
+        after = tuple(part * share for share in params.meaning_after)
+        return cls(before, after, matrix, has, row, params.meaning_common, params.meaning_kin)
 
     def rough_cosines(self, cosine: Singles) -> Singles:
         """The mean of each message's cosine and its neighbours', weighed by their shares."""
