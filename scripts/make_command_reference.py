@@ -17,7 +17,7 @@ INTRODUCTION = """\
 Written by `scripts/make_command_reference.py` from the commands themselves: this is what `--help` prints.
 
 **Exit codes.** 0: done. 1: something is wrong with what was given, or a check found faults. 2: the command line, the
-database or the disk. 130: interrupted with Ctrl-C; what was finished is kept.
+database or the disk. 130: interrupted with Ctrl-C; finished work is kept.
 
 **Streams.** The answer goes to stdout; remarks, warnings, questions and progress go to stderr. What a plugin prints
 goes to stderr too. Colours and progress are for terminals; `NO_COLOR` turns colours off.

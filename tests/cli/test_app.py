@@ -72,7 +72,7 @@ def test_help_lists_every_command_with_its_summary() -> None:
         pytest.param(ImportFileError("a.txt", 5, "not UTF-8"), 1, "talekeeper: a.txt:5: not UTF-8\n", id="input"),
         pytest.param(StoreUnusable("the disk is full"), 2, "talekeeper: the disk is full\n", id="store"),
         pytest.param(PermissionError(13, "Permission denied", "/x"), 2, "talekeeper: /x: permission denied\n", id="os"),
-        pytest.param(KeyboardInterrupt(), 130, "\ntalekeeper: interrupted; what was finished is kept\n", id="ctrl-c"),
+        pytest.param(KeyboardInterrupt(), 130, "\ntalekeeper: interrupted; finished work is kept\n", id="ctrl-c"),
         pytest.param(ValueError("odd"), 2, "talekeeper: unexpected ValueError: odd; this is a bug,", id="bug"),
         pytest.param(click.UsageError("no such thing"), 2, "Usage: ", id="usage"),
     ],

@@ -233,5 +233,5 @@ def test_a_home_that_may_not_be_used_is_named_with_a_cure(tk: Run, home: Path, m
 def test_a_rebuild_says_that_it_was_done(told: Run) -> None:
     outcome = told("doctor", "--rebuild")
 
-    assert outcome.out.startswith("index: written anew\n")
-    assert "written anew" not in told("doctor").out
+    assert outcome.out.startswith("index: rebuilt\n")
+    assert "rebuilt" not in told("doctor").out

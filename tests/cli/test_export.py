@@ -21,7 +21,7 @@ def test_an_export_imported_into_another_home_is_the_same_story(told: Run) -> No
     assert exported.out.startswith("out.jsonl: 1 session, ")
     assert imported.out == "out.jsonl: 5 messages imported into 'harbour' (new)\n"
     redone = told("--home", "other", "sessions", "redo", "harbour")
-    assert redone.out == "harbour stands at 0:4, after turn 2\n"
+    assert redone.out == "harbour is at 0:4, after turn 2\n"
     assert told("--home", "other", "search", "arches", "--json").json["results"][0]["id"] == "bridge"
     assert told("--home", "other", "doctor").code == 0
 

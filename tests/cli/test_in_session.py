@@ -49,7 +49,7 @@ def test_a_place_alone_is_gone_to_in_the_session_used_last(told: Run) -> None:
     gone = told("sessions", "go", "tower")
     missing = told("sessions", "go")
 
-    assert gone.out.startswith("harbour stands at ")
+    assert gone.out.startswith("harbour is at ")
     assert "Missing argument 'PLACE'" in missing.err
     assert "[SESSION] PLACE" in told("sessions", "go", "tower", "--help").out
 

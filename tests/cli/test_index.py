@@ -63,7 +63,7 @@ def test_without_an_encoder_status_says_how_to_get_one(told: Run) -> None:
     status, rebuild = told("index", "status"), told("index", "rebuild")
 
     assert (status.code, rebuild.code) == (0, 1)
-    assert status.out == "5 passages, found by their words alone\n"
+    assert status.out == "5 passages, found by words alone\n"
     assert 'provider = "local"' in status.err
     assert 'provider = "local"' in rebuild.err
 
@@ -98,7 +98,7 @@ def test_an_endpoint_that_refuses_is_told_by_status(told: Run, home: Path) -> No
     assert (refused.code, gone.code) == (1, 1)
     assert "no such key" in refused.err
     assert gone.err
-    assert refused.out == gone.out == "5 passages, found by their words alone\n"
+    assert refused.out == gone.out == "5 passages, found by words alone\n"
 
 
 MISTAKES = [

@@ -108,7 +108,7 @@ def test_a_session_without_jobs_says_so(jobs: Run) -> None:
 
     assert (listed.code, listed.out) == (0, "")
     assert "harbour has no jobs" in listed.err
-    assert jobs("jobs", "run", "harbour").out == "nothing is to be done in harbour\n"
+    assert jobs("jobs", "run", "harbour").out == "nothing to do in harbour\n"
     assert jobs("jobs", "retry", "harbour").out == "no job of harbour has failed\n"
 
 

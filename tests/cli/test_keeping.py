@@ -40,7 +40,7 @@ def test_an_index_that_lost_a_passage_is_found_and_rebuilt(told: Run, home: Path
     healed = told("doctor", "--index", "--rebuild")
 
     assert (sick.code, len(sick.json["faults"]["index"])) == (1, 1)
-    assert (healed.code, healed.out.splitlines()[:2]) == (0, ["index: written anew", "index: sound"])
+    assert (healed.code, healed.out.splitlines()[:2]) == (0, ["index: rebuilt", "index: sound"])
     assert told("search", "brass", "--json").json["results"]
 
 

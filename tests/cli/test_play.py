@@ -137,7 +137,7 @@ def test_thoughts_shown_as_an_answer_are_taken_back(play: Play, events: Callable
     outcome = play("I knock.", "I wait.", answers=list(thinking))
     told = events("I knock.", "I wait.", answers=list(thinking))
 
-    assert "no part of the story" in outcome.err
+    assert "not part of the story" in outcome.err
     assert outcome.out.count("The door opens.") == 2
     assert outcome.out.count("It shuts.") == 1
     assert "Hm." not in outcome.out
@@ -261,11 +261,11 @@ def test_quit_leaves_the_rest_unread(events: Callable[..., Any]) -> None:
     [
         ("/udno", "did you mean /undo?"),
         ("/", "there is no such command"),
-        ("/undo 3", "it takes nothing more"),
-        ("/take", "it wants N"),
-        ("/take 0", "'0' is no number here"),
+        ("/undo 3", "it takes no argument"),
+        ("/take", "it needs N"),
+        ("/take 0", "'0' is not a number here"),
         ("/take 99", "there is no take 99"),
-        ("/why 9999999999", "is no number here"),
+        ("/why 9999999999", "is not a number here"),
         ("/go nowhere", "there is no branch 'nowhere'"),
         ("/undo", "there is nothing to undo"),
         ("a\udce4b", "is not utf-8"),
@@ -318,7 +318,7 @@ def test_where_nobody_can_be_asked_a_server_on_this_machine_is_named_and_gets_no
     assert told[0]["url"] == local.base_url
     assert told[1]["event"] == "note"
     assert kinds(told, "waiting")
-    assert f"nothing is sent there; OPENAI_BASE_URL={local.base_url}" in shown.err
+    assert f"nothing is sent there; set OPENAI_BASE_URL={local.base_url}" in shown.err
     assert local.requests == []
     assert not (home / "local-server").exists()
 

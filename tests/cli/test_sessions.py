@@ -62,7 +62,7 @@ def test_a_beginning_that_fits_several_is_not_guessed(told: Run, chat: Any) -> N
     outcome = told("sessions", "show", "har")
 
     assert outcome.code == 1
-    assert "may be any of several sessions" in outcome.err
+    assert "matches several sessions" in outcome.err
 
 
 def test_an_imported_chat_goes_on_under_its_own_names_until_others_are_set(told: Run) -> None:
@@ -106,7 +106,7 @@ def test_moves_without_a_session_are_made_in_the_one_used_last(told: Run, comman
 
     redone = told("sessions", "redo")
 
-    assert redone.out == "harbour stands at 0:4, after turn 2\n"
+    assert redone.out == "harbour is at 0:4, after turn 2\n"
 
 
 def test_undo_redo_and_takes_move_about_and_lose_nothing(told: Run) -> None:
@@ -115,9 +115,9 @@ def test_undo_redo_and_takes_move_about_and_lose_nothing(told: Run) -> None:
     redone = told("sessions", "redo", "harbour")
     again = told("sessions", "redo", "harbour")
 
-    assert undone.out == "harbour stands at 0:2, after turn 1\n"
+    assert undone.out == "harbour is at 0:2, after turn 1\n"
     assert len(after_undo) == 3
-    assert redone.out == "harbour stands at 0:4, after turn 2\n"
+    assert redone.out == "harbour is at 0:4, after turn 2\n"
     assert len(texts(told)) == 5
     assert (again.code, again.err) == (1, "talekeeper: harbour: there is nothing to redo\n")
     assert told("sessions", "takes", "harbour", "--json").json["takes"][0]["current"]
@@ -138,8 +138,8 @@ def test_a_retry_and_a_switch_go_through_the_takes(told: Run, tmp_path: Any) -> 
     told("import", "take.txt", "--session", "harbour")
     switched = told("sessions", "switch", "harbour", "1")
 
-    assert retried.out == "harbour stands at 0:3, after turn 2\n"
-    assert switched.out == "harbour stands at 0:4, after turn 2\n"
+    assert retried.out == "harbour is at 0:3, after turn 2\n"
+    assert switched.out == "harbour is at 0:4, after turn 2\n"
     assert told("sessions", "switch", "harbour", "9").code == 1
 
 
@@ -225,8 +225,8 @@ def test_where_nobody_answers_nothing_is_deleted(
     outcome = told(*act)
 
     assert outcome.code == 1
-    assert "nobody answered, so nothing was" in outcome.err
-    assert "--yes does it without asking" in outcome.err
+    assert "there was no answer, so nothing was" in outcome.err
+    assert "--yes skips the question" in outcome.err
     assert told("search", "arches", "--json").json["results"]
 
 
@@ -263,7 +263,7 @@ def test_a_number_beyond_the_store_is_named(told: Run, act: tuple[str, ...]) -> 
     outcome = told("sessions", *act)
 
     assert outcome.code == 1
-    assert "is beyond 2,147,483,647" in outcome.err
+    assert "is larger than 2,147,483,647" in outcome.err
 
 
 def test_a_hidden_message_is_not_found_until_it_is_shown_again(told: Run) -> None:

@@ -113,7 +113,7 @@ sys.argv[1:] = ["search", "key", "--home", {str(tmp_path / "home")!r}]
 
     assert done.returncode == 128 + signal.SIGINT
     assert done.stdout == ""
-    assert done.stderr.strip() in {"", "talekeeper: interrupted; what was finished is kept"}
+    assert done.stderr.strip() in {"", "talekeeper: interrupted; finished work is kept"}
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_a_call_costs_what_its_slots_price_was(tk: Run, home: Path, monkeypatch:
 
 def test_usage_of_a_home_without_turns_says_so(told: Run) -> None:
     assert told("usage", "--json").json["usage"] == []
-    assert "no model has been asked" in told("usage").err
+    assert "no model has been used" in told("usage").err
 
 
 @pytest.mark.parametrize(

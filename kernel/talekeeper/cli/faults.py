@@ -62,7 +62,7 @@ def _explained(fault: Exception) -> tuple[str, int]:
     if isinstance(fault, click.ClickException):
         return fault.format_message(), fault.exit_code
     if isinstance(fault, click.Abort):
-        return "interrupted; what was finished is kept", INTERRUPTED
+        return "interrupted; finished work is kept", INTERRUPTED
     if isinstance(fault, OSError):
         # Whoever writes a file tells its name; what has none is a stream.
         where = fault.filename or "what is printed"

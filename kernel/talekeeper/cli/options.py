@@ -137,7 +137,7 @@ class _Named(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value that `kind` makes of it."""
         if isinstance(value, str) and not value.strip():
-            self.fail("it is empty; give a name, or leave the option out", param, ctx)
+            self.fail("it is empty; give a name, or omit the option", param, ctx)
         return self._kind.convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -47,7 +47,7 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
             return found[0]
         if found:
             ids = ", ".join(session.id for session in found[:5])
-            raise NotFound(f"{name!r} may be any of several sessions", cure=f"give one of {ids}")
+            raise NotFound(f"{name!r} matches several sessions", cure=f"give one of {ids}")
     from talekeeper.story import check_name  # noqa: PLC0415 - as above
 
     check_name(name, "session")
@@ -58,7 +58,7 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
 def cure_of_no_sessions(home: Home, options: Common) -> str:
     """What to do about a workspace without any: it may be another one's name misspelt."""
     others = [workspace.id for workspace in home.story.workspaces.all() if workspace.id != options.workspace]
-    making = "talekeeper import FILE brings a conversation, talekeeper sessions new makes an empty one"
+    making = "talekeeper import FILE imports a conversation, talekeeper sessions new makes an empty session"
     return _cure(options.workspace, others, making)
 
 
@@ -120,7 +120,7 @@ def turns_of(text: str) -> tuple[int, int]:
     """`7` or `7..12`."""
     found = _TURNS.fullmatch(text)
     if found is None:
-        raise ParameterError("turns", f"{text!r} is no range of turns", cure="write it as 7 or 7..12")
+        raise ParameterError("turns", f"{text!r} is not a range of turns", cure="write it as 7 or 7..12")
     return _bounded(found[1], "turns"), _bounded(found[2] or found[1], "turns")
 
 
@@ -128,7 +128,7 @@ def _bounded(digits: str, field: str) -> int:
     """A number that the store can hold."""
     number = int(digits) if len(digits) <= _DIGITS else _MOST + 1
     if abs(number) > _MOST:
-        raise ParameterError(field, f"{digits[:_SHOWN]} is beyond {_MOST:,}, the largest there can be")
+        raise ParameterError(field, f"{digits[:_SHOWN]} is larger than {_MOST:,}, the largest allowed")
     return number
 
 
@@ -150,7 +150,7 @@ def last_session_argument(command: F) -> F:
 
 def _option(command: F) -> F:
     # Kept off the parameters: a group that shows a list invokes its function with all of them.
-    help_text = "Names it here instead."
+    help_text = "Name the session here instead."
     return click.option("-s", "--session", _OPTION, metavar="SESSION", help=help_text, expose_value=False)(command)
 
 

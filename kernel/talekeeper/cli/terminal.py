@@ -133,5 +133,5 @@ def _answer(ask: Callable[[], _T], done: str) -> _T:
         if not isinstance(end.__context__, EOFError):
             raise
         remark("")
-        cure = "--yes does it without asking"
-        raise InputError(f"nobody answered, so nothing was {done}", cure=cure) from end
+        cure = "--yes skips the question"
+        raise InputError(f"there was no answer, so nothing was {done}", cure=cure) from end

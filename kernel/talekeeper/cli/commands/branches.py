@@ -24,14 +24,14 @@ def _move(options: Common, name: str | None, act: Callable[[Home, Session], Sess
         session = act(home, session_of(home, options, name))
         turn = home.story.tree.newest_turn(session.address)
     where = f"after turn {turn[-1].turn}" if turn else "at the beginning"
-    tell(options, session, f"{session.id} stands at {place(session.head)}, {where}")
+    tell(options, session, f"{session.id} is at {place(session.head)}, {where}")
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions undo low-house")
 @last_session_argument
 @common
 def undo(options: Common, /, name: str | None) -> None:
-    """Go back one turn, in the session used last or in SESSION; nothing is lost."""
+    """Go back one turn, in SESSION or the session used last; nothing is lost."""
     _move(options, name, lambda home, session: home.story.tree.undo(session.address))
 
 
@@ -39,7 +39,7 @@ def undo(options: Common, /, name: str | None) -> None:
 @last_session_argument
 @common
 def redo(options: Common, /, name: str | None) -> None:
-    """Return to where the last undo or retry left, in the session used last or in SESSION."""
+    """Undo the last undo or retry, in SESSION or the session used last."""
     _move(options, name, lambda home, session: home.story.tree.redo(session.address))
 
 
@@ -47,9 +47,9 @@ def redo(options: Common, /, name: str | None) -> None:
 @last_session_argument
 @common
 def retry(options: Common, /, name: str | None) -> None:
-    """Stand before the newest answer, so that what comes next is another take of it.
+    """Go back to before the newest answer, so that the next one is another take of it.
 
-    Without SESSION in the session used last. Redo returns to the answer; nothing is lost.
+    Uses SESSION or the session used last. Redo returns to the answer; nothing is lost.
     """
     _move(options, name, lambda home, session: home.story.tree.retry(session.address))
 
@@ -58,7 +58,7 @@ def retry(options: Common, /, name: str | None) -> None:
 @last_session_argument
 @common
 def takes(options: Common, /, name: str) -> None:
-    """List the answers to the newest turn, in the session used last or in SESSION."""
+    """List the answers to the newest turn, in SESSION or the session used last."""
     with open_session(options, name) as (home, session):
         found = [
             (take, home.story.messages.at(session.address, take.first))
@@ -91,20 +91,20 @@ def takes(options: Common, /, name: str) -> None:
 def switch(options: Common, /, name: str | None, number: int) -> None:
     """Go to another answer of the newest turn, by its number; the others stay.
 
-    In the session used last or in SESSION. `sessions takes` lists the numbers. In play this is /take NUMBER.
+    Uses SESSION or the session used last. `sessions takes` lists the numbers. In play this is /take NUMBER.
     """
     _move(options, name, lambda home, session: home.story.tree.switch_take(session.address, number))
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions fork low-house --at 0:11 --name before-the-fire")
 @last_session_argument
-@click.option("--at", metavar="BRANCH:DEPTH", help="Where to branch off.  [default: here]")
-@click.option("--name", "label", default="", help="A name for the branch, to find it again.")
+@click.option("--at", metavar="BRANCH:DEPTH", help="Where to fork.  [default: here]")
+@click.option("--name", "label", default="", help="A name for the branch.")
 @common
 def fork(options: Common, /, name: str | None, at: str | None, label: str) -> None:
     """Start a branch anywhere and go there; `sessions go` leads back.
 
-    In the session used last or in SESSION. In play, /fork NAME is `sessions fork --name NAME`.
+    Uses SESSION or the session used last. In play, /fork NAME is `sessions fork --name NAME`.
     """
     start = None if at is None else place_of(at)
     try:
@@ -120,7 +120,7 @@ def fork(options: Common, /, name: str | None, at: str | None, label: str) -> No
 @last_session_argument
 @common
 def branches(options: Common, /, name: str) -> None:
-    """List the branches of the session used last, or of SESSION."""
+    """List the branches of SESSION, or of the session used last."""
     with open_session(options, name) as (home, session):
         found = home.story.tree.branches(session.address)
     if options.as_json:
@@ -150,7 +150,7 @@ def branches(options: Common, /, name: str) -> None:
 def go(options: Common, /, name: str | None, to: str) -> None:
     """Go to any place in the tree: the end of a branch, by its name or number, or BRANCH:DEPTH; nothing is lost.
 
-    In the session used last or in SESSION.
+    Uses SESSION or the session used last.
     """
     _move(options, name, lambda home, session: home.story.tree.go(session.address, place_in(home, session.address, to)))
 

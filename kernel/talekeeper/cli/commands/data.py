@@ -36,12 +36,12 @@ _LISTED = 20
 
 _path = click.argument("path", metavar="PLUGIN/NAMESPACE")
 _key = click.argument("key")
-_session = click.option("-s", "--session", metavar="SESSION", help="Whose records.  [default: the session used last]")
+_session = click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
 
 
 @command_group("list")
 def group() -> None:
-    """Read and write the records plugins declare.
+    """Read and write the records of plugins.
 
     PLUGIN/NAMESPACE names the data, as in memory/cards; without a command, lists what there is.
     """
@@ -50,9 +50,9 @@ def group() -> None:
 @group.command("list", epilog="Example:  talekeeper data list memory/cards")
 @click.argument("path", metavar="[PLUGIN/NAMESPACE]", required=False)
 @_session
-@click.option("--withdrawn", is_flag=True, help="Those that were withdrawn, instead.")
+@click.option("--withdrawn", is_flag=True, help="List withdrawn records instead.")
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=_LISTED, show_default=True)
-@click.option("--after", metavar="KEY", help="Go on after this record.")
+@click.option("--after", metavar="KEY", help="Continue after this record.")
 @common
 def list_records(options: Common, /, path: str | None, session: str | None, limit: int, **more: Any) -> None:
     """List the records of a namespace, or the namespaces there are."""
@@ -92,7 +92,7 @@ def _properties(namespace: Namespace) -> str:
 @_path
 @_key
 @_session
-@click.option("--history", is_flag=True, help="Every version there was.")
+@click.option("--history", is_flag=True, help="Show every version.")
 @common
 def show(options: Common, /, path: str, key: str, session: str | None, *, history: bool) -> None:
     """Show one record."""
@@ -115,7 +115,7 @@ def show(options: Common, /, path: str, key: str, session: str | None, *, histor
 )
 @open_ended("PLUGIN/NAMESPACE [PROPERTIES]")
 @_session
-@click.option("--key", help="The key to keep it under.  [default: a new one]")
+@click.option("--key", help="The record's key.  [default: a new one]")
 @common
 @click.pass_context
 def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None, key: str | None) -> None:
@@ -151,8 +151,8 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
 def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
     """Change properties of a record by hand: PLUGIN/NAMESPACE, its key, and what changes.
 
-    talekeeper data edit PLUGIN/NAMESPACE KEY --help shows the properties. The versions before stay, and `data show
-    --history` has them to go back to.
+    talekeeper data edit PLUGIN/NAMESPACE KEY --help shows the properties. Earlier versions stay; `data show
+    --history` lists them.
     """
     if asks_for_help(rest):
         click.echo(ctx.get_help())
@@ -167,7 +167,7 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
         if before is None:
             raise _missing(path, key, withdrawn=False)
         if not value:
-            raise ParameterError("value", "nothing is to change", cure="name a property, or --value JSON")
+            raise ParameterError("value", "nothing would change", cure="name a property, or --value JSON")
         after = {**before.value, **value}
         written = home.story.records.put(namespace, scope, key, after, person=True)
     _tell(options, written, "is changed", session, ("show --history", "has what it was"))
@@ -192,7 +192,7 @@ def withdraw(options: Common, /, path: str, key: str, session: str | None) -> No
 @_session
 @common
 def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
-    """Bring a withdrawn record back; `data withdraw` hides it again."""
+    """Restore a withdrawn record; `data withdraw` hides it again."""
     with options.open() as home:
         namespace, scope = namespace_of(home, options, path, session)
         written = home.story.records.restore(namespace, scope, key, person=True)
@@ -206,7 +206,7 @@ def restore(options: Common, /, path: str, key: str, session: str | None) -> Non
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def forget(options: Common, /, path: str, key: str, session: str | None, *, yes: bool) -> None:
-    """Blank every version of a record for good; only backups and exports still have it."""
+    """Erase every version of a record for good; only backups and exports still have it."""
     with options.open() as home:
         namespace, scope = namespace_of(home, options, path, session)
         if not home.story.records.history(namespace, scope, key):

@@ -138,15 +138,15 @@ MOST = 2**31 - 1
 @last_session_argument
 @click.argument("turn", metavar="[TURN]", required=False, type=click.IntRange(0, MOST))
 @click.argument("decision", metavar="[ID]", required=False)
-@click.option("--all", "every", is_flag=True, help="Those of other takes and branches too.")
+@click.option("--all", "every", is_flag=True, help="Include other takes and branches.")
 @common
 def why(options: Common, /, name: str | None, turn: int | None, decision: str | None, *, every: bool) -> None:
-    """Say why a turn's prompt held what it held.
+    """Explain what a turn's prompt contained.
 
-    Without TURN it is the newest one, without SESSION the newest of the session used last.
+    Without TURN, explains the newest turn; without SESSION, that of the session used last.
 
-    For each part of the prompt: what was asked with, every candidate with its scores, what called it up or why it was
-    left out. The texts are those that stand there now.
+    For each part of the prompt, shows the query, every candidate with its scores, and why it was used or left out. The
+    texts shown are the current ones.
     """
     from talekeeper.turn import turn_decisions  # noqa: PLC0415 - --help needs no turn
 
@@ -166,12 +166,12 @@ def why(options: Common, /, name: str | None, turn: int | None, decision: str | 
 
 @click.command(epilog='Example:  talekeeper recall "I ask Mira about the brass key."')
 @click.argument("text", nargs=-1, required=True, metavar="TEXT…")
-@click.option("-s", "--session", metavar="SESSION", help="Where.  [default: the session used last]")
+@click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
 @common
 def recall(options: Common, /, text: tuple[str, ...], session: str | None) -> None:
     """Show what a turn with this text would recall.
 
-    The same code as in a turn decides; nothing is written, counted or sent to a model.
+    Runs the same code as a turn, but writes nothing and sends nothing to a model.
     """
     with options.open() as home:
         found = session_of(home, options, session)

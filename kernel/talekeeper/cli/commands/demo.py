@@ -21,10 +21,10 @@ from talekeeper.text import counted
 @click.option("--lang", "language", type=click.Choice(["en", "zh"]), help="One story only.")
 @common
 def command(options: Common, /, language: str | None) -> None:
-    """See it find things in a bundled story.
+    """Show how search works on a bundled story.
 
-    Two stories of our own, English and Chinese, are told into a fresh home and asked a handful of questions. Nothing is
-    kept unless --home names a folder; there is no network and no model in it.
+    Loads two stories, one English and one Chinese, into a fresh home and asks each a handful of questions. Needs no
+    network and no model, and keeps nothing unless --home names a folder.
     """
     began = time.monotonic()
     stories = [story for story in bundled_stories() if language in (None, story.language)]
@@ -87,14 +87,14 @@ def _close(
         bold=True,
     )
     if any(loaded.pieces is None for _, loaded, _ in shown):
-        output.say("No plugin here reads lore, so the questions about it were left out.")
+        output.say("No plugin here reads lore, so the questions about lore were left out.")
     if options.home is None:
-        output.say("Nothing was kept. To go on asking:  talekeeper demo --home ./demo-home")
+        output.say("Nothing was kept. To keep the stories and ask more:  talekeeper demo --home ./demo-home")
     else:
         # Named, since by then another session of this home may be the one used last.
         there = f"--home {options.home} --session {shown[0][0].session}"
-        output.say(f'Go on asking:  talekeeper search {there} --explain "{questions[0].question.text}"')
-    output.say("Your own story:  talekeeper import FILE")
+        output.say(f'Ask more:  talekeeper search {there} --explain "{questions[0].question.text}"')
+    output.say("Import your own story:  talekeeper import FILE")
 
 
 def _json(story: BundledStory, loaded: LoadedStory, asked: Sequence[AskedQuestion]) -> dict[str, object]:

@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from talekeeper.search import IndexSize
 
 _CURES = {
-    "database": "restore a backup, or move the database away to begin anew; export what can still be read before",
-    "index": "talekeeper doctor --rebuild writes the index anew",
-    "traces": "nothing needs them: to begin anew, move traces.sqlite away",
-    "forgotten words": "they were wiped out as this command ended; talekeeper doctor proves it",
+    "database": "restore a backup, or move the database away to start over; first export what can still be read",
+    "index": "talekeeper doctor --rebuild rebuilds the index",
+    "traces": "nothing needs them: move traces.sqlite away to start over",
+    "forgotten words": "this command erased them as it ended; run talekeeper doctor again to verify",
 }
 
 
 @click.command(epilog="Example:  talekeeper doctor")
-@click.option("--index", "only_index", is_flag=True, help="Check the index alone.")
-@click.option("--rebuild", is_flag=True, help="Write the index anew first.")
+@click.option("--index", "only_index", is_flag=True, help="Check only the index.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the index first.")
 @common
 def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
     """Check the database, index, plugins and settings.
 
-    Exits with 1 when something is wrong. Reads the whole database, so it takes its time on a large one. Of
-    talekeeper.toml it tells mistakes, and asks no model.
+    Exits with 1 when something is wrong. Reads the whole database, which takes a while if it is large. Reports mistakes
+    in talekeeper.toml, but asks no model.
     """
     findings, rebuilt = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:
         output.emit(_document(findings, rebuilt=rebuilt))
     else:
         if rebuilt:
-            output.say("index: written anew")
+            output.say("index: rebuilt")
         _show(findings)
     return 1 if findings.faults else 0
 
@@ -75,7 +75,7 @@ def _rebuild(home: Home) -> str:
             home.story.index.rebuild(progress=lambda done, total: reach(100 * done // max(total, 1)))
         home.story.index.maintain()
     except StoreError as fault:
-        return f"it could not be written anew: {fault.what}"
+        return f"it could not be rebuilt: {fault.what}"
     return ""
 
 

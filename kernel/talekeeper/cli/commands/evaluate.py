@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example:  talekeeper eval sets/ --run run.jsonl")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path, exists=True))
-@click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked lists here.")
+@click.option(
+    "--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked lists to this file."
+)
 @click.option(
     "--by",
     type=click.Choice(["set", "category", "session"]),
     default="set",
     show_default=True,
-    help="A row for each set, or for each text that this field of queries.jsonl has.",
+    help="A row for each set, or for each value of this field of queries.jsonl.",
 )
 @click.option(
     "--semantic",
     is_flag=True,
-    help="By meaning too: with the home's embedding model, else the local one. Embeds every passage first, which the"
-    " local one does at some hundred a second.",
+    help="Search by meaning too, with the home's embedding model, else the local one, which embeds some hundred"
+    " passages a second.",
 )
 @common
 def command(
@@ -40,9 +42,9 @@ def command(
 ) -> None:
     """Measure recall on sets of questions.
 
-    A DIR is a set (corpus.jsonl, queries.jsonl, SOURCE.json) or a folder of sets. Each is loaded into a throw-away home
-    and asked as memory-search asks, to depth 100; questions without evidence are left out, and evidence that is not in
-    the corpus counts as not found. --run writes lines {"query", "ranked"}.
+    A DIR is a set (corpus.jsonl, queries.jsonl, SOURCE.json) or a folder of sets. Loads each into a temporary home and
+    asks it as memory-search does, to depth 100. Questions without evidence are left out; evidence that is not in the
+    corpus counts as not found. --run writes lines {"query", "ranked"}.
 
     recall@k is the share of a question's evidence among the first k results, hit@k the share of questions with any of
     theirs there, and mrr the mean of 1 / rank of the first of it. Every question weighs the same.

@@ -30,21 +30,27 @@ _FORMATS = (WHOLE, "sillytavern", "markdown")
 
 @click.command(epilog="Example:  talekeeper export low-house --output low-house.jsonl")
 @click.argument("names", nargs=-1, metavar="[SESSION…]")
-@click.option("-s", "--session", "more", metavar="SESSION", multiple=True, help="Names one here instead.")
+@click.option("-s", "--session", "more", metavar="SESSION", multiple=True, help="Name a session here instead.")
 @click.option(
-    "-o", "--output", "target", type=click.Path(path_type=Path, dir_okay=False), help="File to make.  [default: stdout]"
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write.  [default: stdout]",
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default=WHOLE, show_default=True)
 @common
 def export(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], target: Path | None, form: str) -> None:
     """Write sessions to a file, to keep, move or read.
 
-    Without a SESSION, all of the workspace. jsonl holds everything (branches, takes, records, versions) in lines that
-    are hashed, and `talekeeper import` restores it; sillytavern and markdown hold one session's story as it stands.
+    Without a SESSION, writes all sessions of the workspace. jsonl holds everything (branches, takes, records, versions)
+    in hashed lines, and `talekeeper import` restores it. sillytavern and markdown hold one session's current story.
     """
     if options.as_json and target is None:
         # What is printed is then one document, and an export is none.
-        raise ParameterError("--output", "--json tells of a file, and none is named", cure="add --output FILE")
+        raise ParameterError(
+            "--output", "with --json an export goes to a file, and none is named", cure="add --output FILE"
+        )
     with options.open() as home:
         named = [session_of(home, options, name) for name in (*names, *more)]
         sessions = named or home.story.sessions.all(options.workspace)
@@ -117,7 +123,7 @@ def _tell(options: Common, target: Path, sessions: list[Session]) -> None:
 def backup(options: Common, /, target: Path) -> None:
     """Copy the database to a file while it is in use.
 
-    The copy appears whole or not at all; to go back to it, put it in the home folder as talekeeper.sqlite.
+    The copy appears whole or not at all. To restore it, put it in the home folder as talekeeper.sqlite.
     """
     with options.open() as home, output.progress("backup", 100) as reach:
         home.db.backup(target, progress=lambda done, total: reach(100 * done // max(total, 1)))

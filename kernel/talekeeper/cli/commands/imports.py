@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example:  talekeeper import chat.jsonl --player Ann")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--format", "name", type=click.Choice(FORMATS), help="What the files are.  [default: seen from the file]")
+@click.option("--format", "name", type=click.Choice(FORMATS), help="Format of the files.  [default: detected]")
 @click.option(
     "-s",
     "--session",
     metavar="NAME",
     callback=possible,
-    help="Put everything into this session.  [default: the file's]",
+    help="Import everything into this session.  [default: the file's]",
 )
-@click.option("--player", metavar="NAME", help="The speaker who is the player.")
+@click.option("--player", metavar="NAME", help="Name of the player among the speakers.")
 @click.option("--title", default="", help="Title of a new session.")
 @click.option("--locale", default="en", callback=possible, show_default=True, help="Language of a new session.")
-@click.option("--dry-run", is_flag=True, help="Read and compare everything, change nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and change nothing.")
 @click.option("--importer", metavar="PLUGIN/ID", help="Read the files with a plugin's importer, into the session.")
-@click.option("--replace", is_flag=True, help="With an importer: take over records that differ.")
+@click.option("--replace", is_flag=True, help="With an importer: overwrite records that differ.")
 @common
 def command(
     options: Common,
@@ -67,10 +67,10 @@ def command(
     JSON Lines ({id, session, speaker, text, time?, turn?, role?}), SillyTavern chats, KoboldAI saves, transcripts
     ("Name: text") and Talekeeper's own exports are told apart by their content; a file that is none of them, or that a
     plugin of the session reads by its name, goes to the plugins, which may read lorebooks and the like. Running an
-    import again goes on where it ended. "-" reads what is piped in.
+    import again continues where it stopped. "-" reads standard input.
 
-    An import is taken back by `sessions delete` or, in a session that was there, by `sessions go` to where it stood;
-    a record by `data withdraw`.
+    `sessions delete` undoes an import; in an older session, `sessions go` returns to the place before it, and `data
+    withdraw` hides a record.
     """
     wish = Wish(session, importer, replace)
     results: list[Report | Lore] = []

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from talekeeper.embedding import EmbeddingStatus
     from talekeeper.home import Home
 
-_NOTHING = "passages are found by their words alone: no embedding model is configured"
+_NOTHING = "passages are found by words alone: no embedding model is configured"
 _CURE = 'write provider = "local" under [models.embedding] in talekeeper.toml, or an endpoint'
 
 
 @command_group("status")
 def group() -> None:
-    """Show and make what passages are found by beside their words.
+    """Show or make the vectors that passages are found by.
 
-    Without a command, shows it. With an embedding model passages are found by what they mean, too. Each needs a vector,
-    made after turns or here.
+    Without a command, shows them. With an embedding model, passages are also found by meaning. Each passage needs a
+    vector, which is made after a turn or by `index rebuild`.
     """
 
 
 @group.command(epilog="Example:  talekeeper index status")
 @common
 def status(options: Common, /) -> int:
-    """Say how many passages of the home have their vectors.
+    """Show how many passages of the home have a vector.
 
-    What embeds is asked for the vector of one word. Exits with 1 when it cannot be had.
+    Asks the embedding model for the vector of one word, and exits with 1 when it does not answer.
     """
     with options.open() as home:
         standing = home.semantics.status()
@@ -51,9 +51,9 @@ def status(options: Common, /) -> int:
 @group.command(epilog="Example:  talekeeper index rebuild")
 @common
 def rebuild(options: Common, /) -> None:
-    """Give every passage of the home its vector.
+    """Make a vector for every passage of the home that has none of the present model.
 
-    Those that have one of the present model keep it, so what was interrupted goes on where it was.
+    Interrupted, it continues where it stopped.
     """
     with options.open() as home:
         if home.semantics.encoder() is None:
@@ -71,10 +71,10 @@ def rebuild(options: Common, /) -> None:
 
 def _show(standing: EmbeddingStatus, cure: str = "") -> None:
     if standing.fault:
-        output.say(f"{counted(standing.passages, 'passage')}, found by their words alone")
+        output.say(f"{counted(standing.passages, 'passage')}, found by words alone")
         output.note(standing.fault)
     elif not standing.encoder:
-        output.say(f"{counted(standing.passages, 'passage')}, found by their words alone")
+        output.say(f"{counted(standing.passages, 'passage')}, found by words alone")
         output.note(f"{_NOTHING}; {cure}")
     else:
         done = f"{standing.embedded:,} of {counted(standing.passages, 'passage')}"

@@ -28,17 +28,17 @@ _DONE = frozenset({JobState.SUCCEEDED, JobState.SKIPPED})
 def group() -> None:
     """List, run and retry the work that follows turns.
 
-    Without a command, lists it. Jobs are done by plugins after a turn, or when asked. One that fails is tried again
-    after a later turn.
+    Without a command, lists it. Plugins do jobs after a turn, or on request. A failed job is tried again after a later
+    turn.
     """
 
 
 @group.command("list", cls=InSession, epilog="Example:  talekeeper jobs list low-house")
 @last_session_argument
-@click.option("--all", "everything", is_flag=True, help=f"Those that are done too.  [default: the last {_SHOWN}]")
+@click.option("--all", "everything", is_flag=True, help=f"Include all finished jobs.  [default: the last {_SHOWN}]")
 @common
 def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None:
-    """List the jobs of a session, or of the one used last: how each stands, and why."""
+    """List the jobs of a session, or of the session used last, with their state and why."""
     with options.open() as home:
         address = session_of(home, options, name).address
         jobs = home.story.jobs.all(address)
@@ -54,7 +54,7 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
             if _CLAUSE in reason:
                 output.note(reason)
     else:
-        cure = "turns make them, and talekeeper jobs run makes those of imported turns"
+        cure = "a turn makes jobs, and talekeeper jobs run makes those of imported turns"
         output.note(f"{address.session} has no jobs; {cure}")
 
 
@@ -63,13 +63,12 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
 @click.argument("job", metavar="[PLUGIN/JOB]", required=False)
 @common
 def run(options: Common, /, name: str | None, job: str | None) -> int:
-    """Do all there is to do, the work for imported turns too.
+    """Run all unfinished jobs of a session, or of the session used last, also those for imported turns.
 
-    Each of those turns asks a model, and so do memories and summaries: after a long import that takes long.
+    Each job asks a model, so this takes long after a long import. Jobs write records; `data withdraw` takes one back.
 
-    What they write is records, which `data withdraw` takes back one by one. Without SESSION it is done in the session
-    used last. PLUGIN/JOB does that one: for turns it has not been done for,
-    or on the whole story when it follows no turns. Exits with 1 when a job failed or waits.
+    PLUGIN/JOB runs that job alone: for the turns that lack it, or on the whole story when it follows no turns. Exits
+    with 1 when a job failed or waits.
     """
     with options.open() as home:
         address = session_of(home, options, name).address
@@ -95,9 +94,9 @@ def run(options: Common, /, name: str | None, job: str | None) -> int:
 @click.argument("job", metavar="[ID]", required=False)
 @common
 def retry(options: Common, /, name: str, job: str | None) -> None:
-    """Make failed jobs due again, or the one with this ID.
+    """Make failed jobs due again, or the job with this ID.
 
-    They are done after the next turn, or by talekeeper jobs run.
+    They run after the next turn, or with talekeeper jobs run.
     """
     with options.open() as home:
         address = session_of(home, options, name).address
@@ -184,7 +183,7 @@ def _tell_done(options: Common, address: Address, ended: list[dict[str, Any]]) -
         output.emit({"session": address.session, "jobs": ended})
         return
     if not ended:
-        output.say(f"nothing is to be done in {address.session}")
+        output.say(f"nothing to do in {address.session}")
     counts: Mapping[tuple[str, str], int] = Counter((str(one["job"]), str(one["state"])) for one in ended)
     for (job, state), count in counts.items():
         output.say(f"{job}: {count:,} {state}")

@@ -21,20 +21,22 @@ if TYPE_CHECKING:
     from talekeeper.home import Home
 
 _FIRST = "story"
-_NO_MODEL = "without a model a line is what the player says, and /narrator TEXT what the narrator answers"
+_NO_MODEL = "there is no model: each line is what the player says, and /narrator TEXT is the narrator's answer"
 
 
 @click.command(epilog="Example:  talekeeper play --world low-house.toml")
-@click.option("-s", "--session", "name", metavar="SESSION", help="Go on with it.  [default: the session used last]")
-@click.option("--world", metavar="FILE", type=click.Path(), help="Begin a new session with a world file; -s names it.")
+@click.option(
+    "-s", "--session", "name", metavar="SESSION", help="The session to play.  [default: the session used last]"
+)
+@click.option("--world", metavar="FILE", type=click.Path(), help="Start a new session from a world file; -s names it.")
 @click.option("--preset", metavar="NAME", help="Give the session this preset.")
-@click.option("--no-model", is_flag=True, help="Ask no model: write both sides yourself.")
+@click.option("--no-model", is_flag=True, help="Use no model: write both sides yourself.")
 @common
 def command(options: Common, /, name: str | None, world: str | None, preset: str | None, *, no_model: bool) -> int:
     """Play a story in the terminal.
 
-    Each line is what the player says; /help lists what else there is. Ctrl-C stops a turn, Ctrl-D leaves. Without a
-    terminal the lines come from what is piped in, and with --json every event is one JSON object on a line.
+    Each line is what the player says; /help lists the other commands. Ctrl-C stops a turn, Ctrl-D leaves. Without a
+    terminal, lines are read from the pipe. With --json, every event is one JSON object on a line.
     """
     from talekeeper.cli.play.console import Lines, Stage  # noqa: PLC0415 - --help needs none of it
     from talekeeper.cli.play.game import Game, choose_models  # noqa: PLC0415 - as above
@@ -127,7 +129,7 @@ def _open(game: Game) -> None:
     if slot is None:
         game.stage.note(_NO_MODEL)
     if waiting is not None:
-        game.stage.note("what you said last waits for its answer: an empty line sends it again")
+        game.stage.note("your last line has no answer yet: an empty line sends it again")
 
 
 def _play(game: Game) -> None:

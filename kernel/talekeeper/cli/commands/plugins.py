@@ -45,10 +45,10 @@ def list_plugins(options: Common, /) -> None:
 
 @group.command(epilog="Example:  talekeeper plugins explain memory")
 @click.argument("plugin", metavar="ID")
-@click.option("-s", "--session", metavar="SESSION", help="As it stands in this session.")
+@click.option("-s", "--session", metavar="SESSION", help="In this session.")
 @common
 def explain(options: Common, /, plugin: str, session: str | None) -> None:
-    """Say why a plugin is on or off, and what each of its namespaces feeds."""
+    """Explain why a plugin is on or off, and what each of its namespaces is used for."""
     with options.open() as home:
         place = None if session is None else session_of(home, options, session)
         found = home.host.explain(plugin, options.given_workspace or "", place)
@@ -63,9 +63,9 @@ def explain(options: Common, /, plugin: str, session: str | None) -> None:
 @click.argument("plugin", metavar="ID")
 @common
 def enable(options: Common, /, plugin: str) -> None:
-    """Switch a plugin on, in the home or with --workspace in one workspace; `plugins disable` takes it back.
+    """Enable a plugin in the home, or with --workspace in one workspace; `plugins disable` takes it back.
 
-    New sessions have it from then on. Those that are there keep their plugins: `sessions plugins SESSION +ID` adds it.
+    New sessions get it. Existing sessions keep their plugins: `sessions plugins SESSION +ID` adds it to one.
     """
     with options.open() as home:
         found = home.host.enable(plugin, options.given_workspace or "")
@@ -82,7 +82,7 @@ def enable(options: Common, /, plugin: str) -> None:
 @click.argument("plugin", metavar="ID")
 @common
 def disable(options: Common, /, plugin: str) -> None:
-    """Switch a plugin off; its records stay and come back with it."""
+    """Disable a plugin; its records are kept and return when it is enabled again."""
     with options.open() as home:
         home.host.disable(plugin, options.given_workspace or "")
         found = home.host.roster(options.given_workspace or "").by_id[plugin]
@@ -132,7 +132,7 @@ def _json(plugin: Plugin) -> dict[str, object]:
 
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
-_session = click.option("-s", "--session", metavar="SESSION", help="For this session alone.")
+_session = click.option("-s", "--session", metavar="SESSION", help="For this session only.")
 
 
 @group.command("settings", epilog="Example:  talekeeper plugins settings memory")
@@ -140,7 +140,7 @@ _session = click.option("-s", "--session", metavar="SESSION", help="For this ses
 @_session
 @common
 def settings_command(options: Common, /, plugin: str, session: str | None) -> None:
-    """List what can be set of a plugin, with its value and what it changes."""
+    """List the settings of a plugin with their values."""
     with options.open() as home:
         workspace, place = options.given_workspace or "", ""
         if session is not None:
@@ -162,15 +162,15 @@ def settings_command(options: Common, /, plugin: str, session: str | None) -> No
 @click.argument("plugin", metavar="ID")
 @click.argument("key", metavar="SETTING")
 @click.argument("value", required=False)
-@click.option("--default", "back", is_flag=True, help="Take the value away again, so that the wider one counts.")
+@click.option("--default", "back", is_flag=True, help="Remove the value, so that the wider one counts.")
 @_session
 @common
 def set_command(
     options: Common, /, plugin: str, key: str, value: str | None, session: str | None, *, back: bool
 ) -> None:
-    """Set something of a plugin: in the home, with --workspace in one workspace, or with --session in one session.
+    """Change a setting of a plugin: in the home, with --workspace in one workspace, or with --session in one session.
 
-    --default takes it back.
+    --default removes the value again.
     """
     if back == (value is not None):
         raise ParameterError("VALUE", "give a value, or --default alone")
@@ -222,19 +222,19 @@ def _shown(value: object) -> str:
 
 @click.command(epilog="Example:  talekeeper new-plugin tavern-tales")
 @click.argument("name")
-@click.option("--data-only", is_flag=True, help="Without code: a record schema and records that come along.")
+@click.option("--data-only", is_flag=True, help="Make a plugin without code: a record schema and its first records.")
 @click.option(
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
-    help="Where to make its folder.  [default: here]",
+    help="Where to create the folder.  [default: here]",
 )
 @common
 def new_plugin(options: Common, /, name: str, directory: Path, *, data_only: bool) -> None:
-    """Make the project of a new plugin.
+    """Create a new plugin project.
 
-    NAME is the plugin's id: small letters a to z, digits and hyphens. The new folder carries it.
+    NAME is the plugin's id: lower-case letters, digits and hyphens. The new folder has the same name.
     """
     from talekeeper.scaffold import check_id, write_project  # noqa: PLC0415 - --help needs no templates
 

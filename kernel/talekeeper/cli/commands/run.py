@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example:  talekeeper run lorebook/check --session low-house", **OPEN_ENDED)
 @open_ended("PLUGIN/COMMAND [ARGUMENTS]")
-@click.option("-s", "--session", metavar="SESSION", help="Where to run it.  [default: the session used last]")
+@click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
 @common
 @click.pass_context
 def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
     """Run a plugin's command.
 
-    Without a command, lists those there are; PLUGIN/COMMAND --help shows its arguments.
+    Without a command, lists all; PLUGIN/COMMAND --help shows its arguments.
     """
     if asks_for_help(rest):
         click.echo(ctx.get_help())

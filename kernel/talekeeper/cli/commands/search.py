@@ -26,14 +26,20 @@ _TURN = click.IntRange(0)
 
 @click.command(epilog='Example:  talekeeper search "What did Juno promise Hob Pargeter?" --explain')
 @click.argument("query", nargs=-1, metavar="QUERY…")
-@click.option("-s", "--session", metavar="SESSION", help="Where to ask.  [default: the session used last]")
-@click.option("--wording", "wordings", multiple=True, metavar="TEXT", help="The same in other words; may be repeated.")
+@click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
 @click.option(
-    "--scope", type=click.Choice(SEARCH_SCOPES), default="all", show_default=True, help="What was said, or data."
+    "--wording", "wordings", multiple=True, metavar="TEXT", help="The same question in other words; may be repeated."
+)
+@click.option(
+    "--scope",
+    type=click.Choice(SEARCH_SCOPES),
+    default="all",
+    show_default=True,
+    help="Everything, messages, or plugin data.",
 )
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="Only recall, PLUGIN or PLUGIN/NAMESPACE.")
-@click.option("--from", "turn_from", type=_TURN, metavar="TURN", help="Nothing of an earlier turn.")
-@click.option("--to", "turn_to", type=_TURN, metavar="TURN", help="Nothing of a later turn.")
+@click.option("--from", "turn_from", type=_TURN, metavar="TURN", help="First turn to search.")
+@click.option("--to", "turn_to", type=_TURN, metavar="TURN", help="Last turn to search.")
 @click.option(
     "-n",
     "--limit",
@@ -42,16 +48,16 @@ _TURN = click.IntRange(0)
     show_default=True,
     help="How many results at most.",
 )
-@click.option("--explain", is_flag=True, help="Show how each term made its part of the score, and what was left out.")
+@click.option("--explain", is_flag=True, help="Show how each term adds to the score, and what was left out.")
 @common
 def command(options: Common, /, query: tuple[str, ...], session: str | None, *, explain: bool, **more: Any) -> None:
-    """Ask a session, as the narrator's memory-search does.
+    """Search a session, as the narrator's memory-search does.
 
-    Words are matched, and meaning only where an embedding model is set up: give the names of people, places and things.
+    Search matches words, so give the names of people, places and things. With an embedding model set up, it also
+    matches meaning.
 
-    With --explain, a result that meaning was asked for has a line of its place by meaning alone, how near its own text
-    is to the question (cosine: 1 is the same, 0 nothing in common), its place by words alone, and what meaning adds to
-    its score, which may be below zero.
+    With --explain, each result then has a line with its place by meaning alone, its cosine to the question (1 is the
+    same, 0 is unrelated), its place by words alone, and what meaning adds to its score, which may be below zero.
     """
     asked = _asked(" ".join(query), more)
     with options.open() as home:
@@ -102,7 +108,7 @@ def show_answer(answer: Answer, *, explain: bool) -> None:
     if answer.left_out and (told := _left_out(answer.left_out)):
         output.note(f"left out: {told}")
     remarks = [f"{name}: {reason}" for name, reason in answer.unavailable.items()]
-    remarks += [f"{name} is being indexed anew" for name in answer.indexing]
+    remarks += [f"{name} is being indexed again" for name in answer.indexing]
     for remark in (*remarks, answer.degraded, answer.hint):
         if remark:
             output.note(remark)

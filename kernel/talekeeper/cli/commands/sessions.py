@@ -63,22 +63,22 @@ def list_sessions(options: Common, /) -> None:
 
 @group.command(epilog='Example:  talekeeper sessions new low-house --title "The Low House"')
 @click.argument("name", metavar="[ID]", required=False)
-@click.option("--title", default="", help="Its title.  [default: the world's, or none]")
-@click.option("--locale", callback=possible, help="Its language.  [default: the world's, or en]")
-@click.option("--preset", help="Its preset.  [default: the world's, or none]")
+@click.option("--title", default="", help="Title.  [default: the world's, or none]")
+@click.option("--locale", callback=possible, help="Language.  [default: the world's, or en]")
+@click.option("--preset", help="Preset.  [default: the world's, or none]")
 @click.option(
-    "--world", metavar="FILE", type=click.Path(), help="Begin with a world file: opening, player, records of plugins."
+    "--world", metavar="FILE", type=click.Path(), help="Start from a world file: opening, player, records of plugins."
 )
 @common
 def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) -> None:
-    """Make a session, with the plugins its preset names or all that are on.
+    """Create a session with the plugins of its preset, or all that are enabled.
 
-    It is empty, unless a world file says what it begins with; `sessions delete` takes it away.
+    It is empty unless a world file gives its beginning; `sessions delete` deletes it again.
     """
     with options.open() as home:
         begun = make(home, options.workspace, world, session_id=name, **chosen)
     for record in begun.kept:
-        output.note(f"{record} is there already with another text, and stays")
+        output.note(f"{record} exists with another text and is kept")
     session = begun.session
     tell(options, session, f"{session.id} is made; plugins: {', '.join(session.plugins) or 'none'}")
 
@@ -94,11 +94,9 @@ def make(home: Home, workspace: str, file: str | None, *, locale: str | None = N
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions show low-house --turns 3..5")
 @session_argument
-@click.option(
-    "-n", "--last", type=click.IntRange(1, 2**31 - 1), help=f"The last so many messages.  [default: {_SHOWN}]"
-)
-@click.option("--turns", metavar="N..M", help="The messages of these turns.")
-@click.option("--all", "everything", is_flag=True, help="Every message of the story as it stands.")
+@click.option("-n", "--last", type=click.IntRange(1, 2**31 - 1), help=f"Show the last N messages.  [default: {_SHOWN}]")
+@click.option("--turns", metavar="N..M", help="Show the messages of these turns.")
+@click.option("--all", "everything", is_flag=True, help="Show every message of the current story.")
 @common
 def show(options: Common, /, name: str, last: int | None, turns: str | None, *, everything: bool) -> None:
     """Show a session and its newest messages."""
@@ -121,7 +119,7 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
 @click.argument("title")
 @common
 def rename(options: Common, /, name: str, title: str) -> None:
-    """Give a session another title; its id stays, and another rename takes it back."""
+    """Give a session another title; its id stays."""
     with options.open() as home:
         session = home.story.sessions.rename(session_of(home, options, name).address, title)
     tell(options, session, output.titled(session.id, session.title))
@@ -159,7 +157,7 @@ class _Changes(InSession):
 def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
     """Show or change the plugins of a session: SESSION +add -remove.
 
-    What is removed keeps its records, and they come back when it is added again.
+    The records of a removed plugin are kept, and return when it is added again.
     """
     with open_session(options, name) as (home, session):
         if changes:
@@ -177,11 +175,11 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
 @group.command(cls=InSession, epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')
 @session_argument
 @click.argument("message")
-@click.option("--text", help="The new text.  [default: an editor, or what is piped in]")
-@click.option("--undo", is_flag=True, help="The text it had before the last edit.")
+@click.option("--text", help="The new text.  [default: from an editor, or standard input]")
+@click.option("--undo", is_flag=True, help="Restore the text from before the last edit.")
 @common
 def edit(options: Common, /, name: str, message: str, text: str | None, *, undo: bool) -> None:
-    """Give a message another text; the old one is kept, and --undo brings it back."""
+    """Change the text of a message; the old one is kept, and --undo restores it."""
     if undo and text is not None:
         raise ParameterError(
             "--undo", "the text before is taken, and --text gives another", cure="leave one of them out"
@@ -219,7 +217,7 @@ def _written(before: str) -> str:
 @click.option("--undo", is_flag=True, help="Show it again.")
 @common
 def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
-    """Take a message out of search and prompts; the story keeps it."""
+    """Hide a message from search and prompts; the story keeps it."""
     with open_session(options, name) as (home, session):
         found = message_of(home, session, message)
         change = home.story.messages.unhide if undo else home.story.messages.hide
@@ -231,14 +229,14 @@ def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")
 @last_session_argument
-@click.option("--player", metavar="NAME", help="Who the player is.")
-@click.option("--narrator", metavar="NAME", help="Who tells the story.")
-@click.option("--reset", is_flag=True, help="First goes back to the names that were imported, or to none.")
+@click.option("--player", metavar="NAME", help="The player's name.")
+@click.option("--narrator", metavar="NAME", help="The narrator's name.")
+@click.option("--reset", is_flag=True, help="First return to the imported names, or to none.")
 @common
 def names(options: Common, /, name: str | None, player: str | None, narrator: str | None, *, reset: bool) -> None:
-    """Show or set the names that new messages of a session are spoken under.
+    """Show or set the speakers' names for new messages of a session, or of the session used last.
 
-    What has been said keeps its names. Without SESSION in the session used last.
+    Older messages keep their names.
     """
     with open_session(options, name) as (home, session):
         given = {"player": player, "narrator": narrator}

@@ -29,7 +29,7 @@ _NAMED = 5
 @click.command(epilog="Example:  talekeeper status")
 @common
 def command(options: Common, /) -> None:
-    """Say what this home holds."""
+    """Show what this home holds."""
     from talekeeper.home import TRACES  # noqa: PLC0415 - --help opens no home
 
     with options.open() as home:

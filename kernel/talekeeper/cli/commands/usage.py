@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 @last_session_argument
 @common
 def command(options: Common, /, name: str | None) -> None:
-    """Say what models were used for, and how many tokens that took.
+    """Show which models were used, and for how many tokens.
 
-    Counts what jobs asked, and turns that were told, on whatever branch: not turns that were stopped or failed. Tokens
-    are as the endpoint counted them. Costs are at the price that the slot had then: price = { prompt = 0.5,
+    Counts the calls of jobs and of finished turns, on every branch, but not of turns that were stopped or failed. The
+    endpoint counts the tokens. A cost uses the price that the slot had at the time: price = { prompt = 0.5,
     completion = 1.5, currency = "USD" } in its table of talekeeper.toml, per million tokens. Calls without a price
     count as tokens only.
     """
@@ -84,7 +84,7 @@ def cost_words(found: Mapping[str, float]) -> str:
 def show_usage(rows: Sequence[dict[str, Any]]) -> None:
     """The rows for people, with what they come to."""
     if not rows:
-        output.note("no model has been asked here")
+        output.note("no model has been used here")
         return
     named = "session" in rows[0]
     found = costs(rows)
@@ -109,7 +109,7 @@ def show_usage(rows: Sequence[dict[str, Any]]) -> None:
     tokens = [_sum([row[name] for row in rows]) or 0 for name in ("prompt_tokens", "completion_tokens")]
     output.say(f"{calls}, {tokens[0]:,} tokens in, {tokens[1]:,} out{f': {cost_words(found)}' if found else ''}")
     if not priced:
-        output.note("no price is configured, so this is tokens only; a slot's price in talekeeper.toml says more")
+        output.note("no price is configured; set price in the slot's table of talekeeper.toml to see costs")
 
 
 def _sum(counted: Iterable[int | None]) -> int | None:

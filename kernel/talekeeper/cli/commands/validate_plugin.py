@@ -72,7 +72,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, asked: bool) -> None: 
     is_eager=True,
     expose_value=False,
     callback=_explain,
-    help="Say what a code means and how to satisfy its rule.",
+    help="Explain a code and how to satisfy its rule.",
 )
 @click.option(
     "--print-schema",

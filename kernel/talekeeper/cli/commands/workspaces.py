@@ -24,8 +24,7 @@ _argument = click.argument("name", metavar="WORKSPACE")
 def group() -> None:
     """List, rename and delete workspaces.
 
-    Without a command, lists them. A WORKSPACE is named by its name, as --workspace takes it; importing into one makes
-    it.
+    Without a command, lists them. WORKSPACE is a name as --workspace takes it; an import creates it.
     """
 
 
@@ -49,7 +48,7 @@ def list_workspaces(options: Common, /) -> None:
 @click.argument("title")
 @common
 def rename(options: Common, /, name: str, title: str) -> None:
-    """Give a workspace another title; its name stays, and another rename takes it back."""
+    """Give a workspace another title; its name stays."""
     with options.open() as home:
         home.story.workspaces.rename(workspace_of(home, name).id, title)
         workspace = workspace_of(home, name)

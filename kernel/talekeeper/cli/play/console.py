@@ -62,8 +62,8 @@ class Lines:
             remark("")
             return None
         except UnicodeDecodeError as fault:
-            cure = "save what is piped in as UTF-8"
-            raise ParameterError("stdin", f"what is piped in is not {fault.encoding}", cure=cure) from fault
+            cure = "pipe in UTF-8"
+            raise ParameterError("stdin", f"the input is not {fault.encoding}", cure=cure) from fault
         return line.rstrip("\r\n") if line else None
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JOBS_WAIT = 20.0
 """Seconds a turn waits at most for what follows the one before; then it goes on without it."""
 
-_GOES_ON = "what follows the last turn is not done yet; going on without it"
+_GOES_ON = "the jobs of the last turn are not done yet; continuing without them"
 _THOUGHT = "</think>"
 _SAID_AFTER = 1.0
 _SLICE = 0.1
@@ -134,7 +134,7 @@ class Game:
         if _THOUGHT in shown and _THOUGHT not in text:
 
             def show() -> None:
-                output.note("— all of that was the model thinking, and no part of the story; it says:")
+                output.note("— all of that was the model thinking, and not part of the story; the answer is:")
                 output.say(text)
 
             self.stage.tell("retracted", {"text": text}, show)
@@ -156,7 +156,7 @@ class Game:
         return {"message": None if left is None else message_json(left)}
 
     def _what_now(self) -> str:
-        return "What you said is kept: an empty line sends it again" if self.waiting() else "The story is as it was"
+        return "Your line is kept: an empty line sends it again" if self.waiting() else "The story is unchanged"
 
     def _approval(self, interrupt: Interrupt) -> Callable[[Approval], bool] | None:
         """Asks the person; None where none is there to be asked."""
@@ -167,7 +167,7 @@ class Game:
             arguments = json.dumps(dict(wanted.arguments), ensure_ascii=False, default=dict)
             self.stage.end_line()
             output.note(f"The narrator wants to use {wanted.plugin}/{wanted.tool} with {arguments}")
-            output.note(f"It acts outside the story, and {wanted.because}.")
+            output.note(f"This acts outside the story, and {wanted.because}.")
             interrupt.asking = True
             try:
                 return self.lines.confirm("Allow it?", otherwise=False)
@@ -182,9 +182,9 @@ class Game:
 
     def finish(self) -> None:
         """Before leaving: gives jobs a bounded time. What is not done then is broken off and done another time."""
-        later = f"it is begun anew after the next turn, or by: talekeeper jobs run {self.address.session}"
+        later = f"they start again after the next turn, or with: talekeeper jobs run {self.address.session}"
         with interruptible() as interrupt:
-            self._wait_for_jobs(interrupt, f"what follows the last turn is not done and is broken off; {later}")
+            self._wait_for_jobs(interrupt, f"the jobs of the last turn are not done and are stopped; {later}")
 
     def close(self) -> None:
         """Lets go of what runs."""
@@ -209,7 +209,7 @@ class Game:
                 return
             if waited >= _SAID_AFTER and not said and self.lines.interactive:
                 said = True
-                self.stage.note("… what follows the last turn is being done; Ctrl-C goes on without waiting")
+                self.stage.note("… the jobs of the last turn are running; Ctrl-C continues without waiting")
         if interrupt.cancel.is_set():
             self.stage.note(otherwise)
         self._tell_what_waits()
@@ -249,8 +249,8 @@ def _show_stand(newest: Message | None) -> None:
 
 _NAMED = 3
 _UNASKED = (
-    "nobody can be asked whether it may narrate, so nothing is sent there; OPENAI_BASE_URL={url} or talekeeper.toml "
-    "lets it, or a yes at a terminal"
+    "without a terminal nobody can allow it to narrate, so nothing is sent there; set OPENAI_BASE_URL={url}, or name "
+    "it in talekeeper.toml"
 )
 
 

@@ -49,9 +49,9 @@ def dispatch(game: Game, line: str) -> None:
         cure = f"did you mean /{near}?" if near else "/help lists the commands; // begins a text with a slash"
         raise ParameterError(f"/{name}", "there is no such command", cure=cure)
     if argument and not command.argument:
-        raise ParameterError(f"/{name}", "it takes nothing more", cure=f"write {command.usage}")
+        raise ParameterError(f"/{name}", "it takes no argument", cure=f"write {command.usage}")
     if not argument and command.argument and not command.argument.startswith("["):
-        raise ParameterError(f"/{name}", f"it wants {command.argument}", cure=f"write {command.usage}")
+        raise ParameterError(f"/{name}", f"it needs {command.argument}", cure=f"write {command.usage}")
     command.run(game, argument)
 
 
@@ -169,7 +169,7 @@ def _memory(game: Game, _: str) -> None:
             if more := one["count"] - len(one["newest"]):
                 output.say(f"  and {more:,} more; talekeeper data list {one['namespace']} shows all", dim=True)
         if not found:
-            output.note("no plugin of this session keeps anything")
+            output.note("no plugin of this session stores anything")
 
     game.stage.tell("memory", {"namespaces": found}, show)
 
@@ -209,29 +209,29 @@ def _last(game: Game, count: str) -> None:
 
 def _number(text: str, name: str) -> int:
     if not text.isascii() or not text.isdigit() or not 0 < len(text) < 10 or (name != "why" and int(text) < 1):  # noqa: PLR2004 - digits of what the store holds
-        raise ParameterError(f"/{name}", f"{text[:40]!r} is no number here", cure=f"write {BY_NAME[name].usage}")
+        raise ParameterError(f"/{name}", f"{text[:40]!r} is not a number here", cure=f"write {BY_NAME[name].usage}")
     return int(text)
 
 
 COMMANDS = (
     Command("help", "", "List these commands.", _help),
-    Command("continue", "", "Let the story go on by itself, or send again what waits.", _continue),
-    Command("retry", "", "Have the newest turn answered once more.", _retry),
+    Command("continue", "", "Continue the story, or send your last line again.", _continue),
+    Command("retry", "", "Answer the newest turn again.", _retry),
     Command("undo", "", "Go back one turn; nothing is lost.", _undo),
-    Command("redo", "", "Return to where the last undo or retry left.", _redo),
+    Command("redo", "", "Undo the last undo or retry.", _redo),
     Command("takes", "", "List the answers to the newest turn.", _takes),
     Command("take", "N", "Go to another answer, by its number.", _take),
-    Command("fork", "[NAME]", "Start a branch here; a name finds it again.", _fork),
+    Command("fork", "[NAME]", "Start a branch here.", _fork),
     Command("branches", "", "List the branches.", _branches),
     Command("go", "PLACE", "Go to a branch by name or number, or to BRANCH:DEPTH.", _go),
     Command("narrator", "TEXT", "Write the narration yourself.", _narrator),
     Command("last", "[N]", "Show the last messages.", _last),
-    Command("why", "[TURN]", "Say why a turn's prompt held what it held.", _why),
+    Command("why", "[TURN]", "Explain what a turn's prompt contained.", _why),
     Command("recall", "TEXT", "Show what a turn with this text would recall.", _recall),
-    Command("memory", "", "Show what plugins keep of this story.", _memory),
+    Command("memory", "", "Show what plugins have stored.", _memory),
     Command("search", "WORDS", "Search story and records.", _search),
-    Command("usage", "", "Say how many tokens models took.", _usage),
-    Command("jobs", "", "Say what is still to be done, and why it waits.", _jobs),
+    Command("usage", "", "Show how many tokens models used.", _usage),
+    Command("jobs", "", "Show unfinished jobs, and why they wait.", _jobs),
     Command("quit", "", "Leave; the story is kept.", _quit),
 )
 BY_NAME = {one.name: one for one in COMMANDS}
