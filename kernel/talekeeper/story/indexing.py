@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from talekeeper.db import Row, Tx
 from talekeeper.errors import StoreUnusable
 from talekeeper.manifest import Namespace
-from talekeeper.search import IndexSize, Kind, Passage, index_size
+from talekeeper.search import Kind, Passage
 from talekeeper.story import passages, rows, upkeep
 from talekeeper.story.core import Core
 from talekeeper.story.passages import is_indexed, message_passage, record_passage
@@ -22,7 +22,7 @@ from talekeeper.story.versions import COLUMNS, CURRENT_SOMEWHERE, view
 from talekeeper.story.views import Address, Scope
 
 if TYPE_CHECKING:
-    from talekeeper.search import Difference
+    from talekeeper.search import Difference, IndexSize
 
 _AT_ONCE = 100  # passages counted and written in a transaction: about 50 ms
 _KEY = "(r.plugin, r.namespace, r.key, r.revision)"
@@ -86,6 +86,8 @@ class StoryIndex:
 
     def size(self) -> IndexSize:
         """How much the index of the home holds; reads the whole index."""
+        from talekeeper.search import index_size  # noqa: PLC0415 - brings numpy
+
         return self._core.db.read(index_size)
 
     def check(self, scope: Address | Scope | None = None) -> list[IndexFault]:

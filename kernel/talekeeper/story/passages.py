@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from talekeeper.db import Tx, dumps, stored
 from talekeeper.manifest import Namespace, SearchTable
-from talekeeper.search import Kind, Passage, features_of_message
+from talekeeper.search import Kind, Passage
 from talekeeper.story.core import Core
 from talekeeper.story.upkeep import Task, mark
 from talekeeper.story.views import ROOT, Draft, Message, Record
@@ -134,6 +134,8 @@ def _is_story(message: Message | Draft) -> bool:
 
 def message_passage(message: Message, terms: Terms | None = None) -> Passage:
     """Of a message that `is_indexed`; `terms` when they are known already."""
+    from talekeeper.search import features_of_message  # noqa: PLC0415 - brings numpy; reading rows needs none
+
     return Passage(
         kind=Kind.MESSAGE,
         plugin="",

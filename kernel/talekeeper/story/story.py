@@ -41,7 +41,7 @@ class Story:
         self.coverage = Coverage(core)
         self.turn_log = TurnLog(core)
 
-    # Parts that make passages load numpy with the search's room, which takes longer than listing the sessions.
+    # Parts that make passages load the search's room and the tokeniser, which a listing of sessions does not need.
 
     @cached_property
     def messages(self) -> Messages:
