@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from talekeeper.errors import ImportFileError, NotFound
-from talekeeper.exchange import Source, opened, read_text
+from talekeeper.exchange import JsonRow, Source, opened, read_text
 from talekeeper.text import NotJson, read_foreign_json
 
 Unit = Literal["message", "record"]
@@ -73,21 +73,22 @@ def _questions(path: Path) -> Iterator[Question]:
     seen: set[str] = set()
     with opened(str(path)) as stream:
         source = Source(stream, str(path))
-        for line in source.lines():
-            if not line.text.strip():
-                continue
-            question = _question(source, line.number, source.json_object(line))
+        for row in source.rows():
+            question = _question(row)
             if question.id in seen:
-                source.fail(line.number, f"the question {question.id!r} is there twice")
+                row.fail(f"the question {question.id!r} is there twice")
             seen.add(question.id)
             yield question
 
 
-def _question(source: Source, number: int, row: dict[str, Any]) -> Question:
-    if row.get("evidence") is None:
-        source.fail(number, "the question has no `evidence`", "it is a list of ids, which may be empty")
-    evidence = source.texts(row, "evidence", number)
+def _question(row: JsonRow) -> Question:
+    values = row.values
+    if values.get("evidence") is None:
+        row.fail("the question has no `evidence`", "it is a list of ids, which may be empty")
+    evidence = row.texts("evidence")
     for key in ("id", "session", "question"):
-        if not isinstance(row.get(key), str):
-            source.fail(number, f"the question has no `{key}`")
-    return Question(row["id"], row["session"], row["question"], tuple(evidence), str(row.get("category", "")))
+        if not isinstance(values.get(key), str):
+            row.fail(f"the question has no `{key}`")
+    return Question(
+        values["id"], values["session"], values["question"], tuple(evidence), str(values.get("category", ""))
+    )

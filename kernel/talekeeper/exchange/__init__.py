@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from talekeeper.exchange.formats.jsonl import read_jsonl
     from talekeeper.exchange.importer import import_file
     from talekeeper.exchange.loader import Options, Report
-    from talekeeper.exchange.source import STDIN, Entry, Notes, Source, opened, read_text
+    from talekeeper.exchange.source import STDIN, Entry, JsonRow, Notes, Source, opened, read_text
 else:
     __getattr__ = lazy_face(__name__)
 
@@ -26,6 +26,7 @@ __all__ = [
     "GUESSED",
     "STDIN",
     "Entry",
+    "JsonRow",
     "Notes",
     "Options",
     "Report",

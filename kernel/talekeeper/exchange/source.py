@@ -74,14 +74,11 @@ class Source:
         except ParameterError as fault:
             self.fail(line, str(fault))
 
-    def texts(self, row: dict[str, Any], field: str, line: int) -> list[str]:
-        """A field that is a list of texts; absent and null are the empty list."""
-        values = row.get(field)
-        if values is None:
-            return []
-        if not is_text_list(values):
-            self.fail(line, f"`{field}` must be a list of texts")
-        return [self.check(text, field, line) for text in values]
+    def rows(self) -> Iterator[JsonRow]:
+        """The object on each line that is not blank."""
+        for line in self.lines():
+            if line.text.strip():
+                yield JsonRow(self, line, self.json_object(line))
 
     def json_object(self, line: Line) -> dict[str, Any]:
         """The object on a line; refuses what is no JSON, NaN, a key given twice, absurd depth and endless digits."""
@@ -109,6 +106,46 @@ class Source:
         if not is_table(value):
             self.fail(None, "the document is JSON but not an object")
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRow:
+    """The object on a line; a field that is not as it must be raises `ImportFileError` with that line."""
+
+    source: Source
+    line: Line
+    values: dict[str, Any]
+
+    def fail(self, what: str, cure: str = "") -> NoReturn:
+        """Raises `ImportFileError` at the line."""
+        self.source.fail(self.line.number, what, cure)
+
+    def text(self, key: str) -> str:
+        """A field that must be there and be a text."""
+        value = self.values[key]
+        if not isinstance(value, str):
+            self.fail(f"`{key}` must be text, not {type(value).__name__}")
+        return self.source.check(value, key, self.line.number)
+
+    def text_or_none(self, key: str) -> str | None:
+        """A text; None where the field is absent or null."""
+        return None if self.values.get(key) is None else self.text(key)
+
+    def scalar(self, key: str) -> str | None:
+        """A text that is not empty. Ids and times are sometimes numbers, which are kept as they would be written."""
+        value = self.values.get(key)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+        return self.text_or_none(key) or None
+
+    def texts(self, key: str) -> list[str]:
+        """A list of texts; absent and null are the empty list."""
+        values = self.values.get(key)
+        if values is None:
+            return []
+        if not is_text_list(values):
+            self.fail(f"`{key}` must be a list of texts")
+        return [self.source.check(text, key, self.line.number) for text in values]
 
 
 def is_text_list(value: object) -> TypeGuard[list[str]]:

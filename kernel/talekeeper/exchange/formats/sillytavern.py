@@ -10,101 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from talekeeper.exchange.source import Entry, Line, Notes, Source, role_of
+from talekeeper.exchange.source import Entry, JsonRow, Notes, Source, role_of
 from talekeeper.story import Draft, Role
 
 HEADER_KEYS = frozenset({"user_name", "character_name", "chat_metadata"})
-
-
-def read_sillytavern(source: Source, notes: Notes, player: str | None = None) -> Iterator[Entry]:
-    """Entries in file order. A message's `ref` is its place and swipe: `#7` for the first swipe, then `#7/1`."""
-    place = 0
-    names = Names(player=player or "")
-    for line in source.lines():
-        if not line.text.strip():
-            continue
-        row = source.json_object(line)
-        if "mes" not in row:
-            if not HEADER_KEYS & row.keys():
-                notes.take("neither a message nor metadata", line.number)
-            names = Names(
-                player=names.player or _name(source, line, row, "user_name"),
-                character=names.character or _name(source, line, row, "character_name"),
-            )
-            continue
-        place += 1
-        if row.get("is_system") is True:
-            notes.take("a message that SillyTavern hides is kept and not searched", line.number)
-        entry = _Message(source, line, row, f"#{place}", names, player).entry()
-        if entry is None:
-            notes.take("blank text", line.number)
-        else:
-            yield entry
-
-
-def _name(source: Source, line: Line, row: dict[str, Any], key: str) -> str:
-    value = row.get(key)
-    # SillyTavern writes "unused" where it no longer keeps the name.
-    return source.check(value, key, line.number).strip() if isinstance(value, str) and value != "unused" else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    source: Source
-    line: Line
-    row: dict[str, Any]
-    place: str
-    names: Names
-    player: str | None
-
-    def entry(self) -> Entry | None:
-        text = self.names.fill(self._text("mes"))
-        if not text.strip():
-            return None
-        swipes, chosen = self._swipes(text)
-        drafts = [self._draft(swipe, number) for number, swipe in enumerate(swipes)]
-        takes = tuple(d for number, d in enumerate(drafts) if number != chosen and d.text.strip() and d.text != text)
-        return Entry(self.line.number, self.line.end, replace(drafts[chosen], takes=takes))
-
-    def _swipes(self, text: str) -> tuple[list[str], int]:
-        """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
-        texts = [self.names.fill(each) for each in self.source.texts(self.row, "swipes", self.line.number)]
-        if not texts:
-            return [text], 0
-        chosen = self.row.get("swipe_id")
-        if not isinstance(chosen, int) or not 0 <= chosen < len(texts):
-            chosen = texts.index(text) if text in texts else 0
-        texts[chosen] = text
-        return texts, chosen
-
-    def _draft(self, text: str, swipe: int) -> Draft:
-        speaker = self._text("name") if "name" in self.row else ""
-        is_user = self.row.get("is_user") is True
-        mark: Role = "system" if self.row.get("is_system") is True else "player" if is_user else "narrator"
-        speaker = speaker or (self.names.player if is_user else "")
-        return Draft(
-            role=role_of(speaker, self.player, mark),
-            text=text,
-            speaker=speaker,
-            ref=f"{self.place}/{swipe}" if swipe else self.place,
-            time=self._time(),
-        )
-
-    def _text(self, key: str) -> str:
-        value = self.row[key]
-        if not isinstance(value, str):
-            self.source.fail(self.line.number, f"`{key}` must be text, not {type(value).__name__}")
-        return self.source.check(value, key, self.line.number)
-
-    def _time(self) -> str | None:
-        value = self.row.get("send_date")
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return str(value)
-        return self._text("send_date") or None if isinstance(value, str) else None
-
-
 _CHARACTER = re.compile(r"\{\{\s*char\s*\}\}", re.IGNORECASE)
 _PLAYER = re.compile(r"\{\{\s*user\s*\}\}", re.IGNORECASE)
 
@@ -126,3 +36,79 @@ class Names:
         if self.character:
             text = _CHARACTER.sub(lambda _: self.character, text)
         return _PLAYER.sub(lambda _: self.player, text) if self.player else text
+
+
+def read_sillytavern(source: Source, notes: Notes, player: str | None = None) -> Iterator[Entry]:
+    """Entries in file order. A message's `ref` is its place and swipe: `#7` for the first swipe, then `#7/1`."""
+    place = 0
+    names = Names(player=player or "")
+    for row in source.rows():
+        if "mes" not in row.values:
+            if not HEADER_KEYS & row.values.keys():
+                notes.take("neither a message nor metadata", row.line.number)
+            names = Names(
+                player=names.player or _name(row, "user_name"),
+                character=names.character or _name(row, "character_name"),
+            )
+            continue
+        place += 1
+        if row.values.get("is_system") is True:
+            notes.take("a message that SillyTavern hides is kept and not searched", row.line.number)
+        entry = _Message(row, f"#{place}", names, player).entry()
+        if entry is None:
+            notes.take("blank text", row.line.number)
+        else:
+            yield entry
+
+
+def _name(row: JsonRow, key: str) -> str:
+    value = row.values.get(key)
+    # SillyTavern writes "unused" where it no longer keeps the name.
+    return row.text(key).strip() if isinstance(value, str) and value != "unused" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    row: JsonRow
+    place: str
+    names: Names
+    player: str | None
+
+    def entry(self) -> Entry | None:
+        text = self.names.fill(self.row.text("mes"))
+        if not text.strip():
+            return None
+        swipes, chosen = self._swipes(text)
+        drafts = [self._draft(swipe, number) for number, swipe in enumerate(swipes)]
+        takes = tuple(d for number, d in enumerate(drafts) if number != chosen and d.text.strip() and d.text != text)
+        return Entry(self.row.line.number, self.row.line.end, replace(drafts[chosen], takes=takes))
+
+    def _swipes(self, text: str) -> tuple[list[str], int]:
+        """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
+        texts = [self.names.fill(each) for each in self.row.texts("swipes")]
+        if not texts:
+            return [text], 0
+        chosen = self.row.values.get("swipe_id")
+        if not isinstance(chosen, int) or not 0 <= chosen < len(texts):
+            chosen = texts.index(text) if text in texts else 0
+        texts[chosen] = text
+        return texts, chosen
+
+    def _draft(self, text: str, swipe: int) -> Draft:
+        speaker = self.row.text("name") if "name" in self.row.values else ""
+        is_user = self.row.values.get("is_user") is True
+        mark: Role = "system" if self.row.values.get("is_system") is True else "player" if is_user else "narrator"
+        speaker = speaker or (self.names.player if is_user else "")
+        return Draft(
+            role=role_of(speaker, self.player, mark),
+            text=text,
+            speaker=speaker,
+            ref=f"{self.place}/{swipe}" if swipe else self.place,
+            time=self._time(),
+        )
+
+    def _time(self) -> str | None:
+        """Whatever is neither text nor a number is no time."""
+        value = self.row.values.get("send_date")
+        is_time = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+        return self.row.scalar("send_date") if is_time else None
