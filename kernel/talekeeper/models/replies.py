@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from talekeeper.models.http import Response
     from talekeeper.models.network import Watch
 
-
 BODY_LIMIT = 64 * 1024 * 1024
 """Bytes. A batch of 64 vectors of 4,096 numbers, written out in full, has 5 million."""
 
 ERROR_LIMIT = 64 * 1024
+REPLY_LIMIT = 1_000_000
+"""Characters of text and tool arguments together; a model that writes more has lost its way."""
+
+_MOST_TOKENS = 2**31 - 1
+EVENT_LIMIT = 1024 * 1024
+_LONG_EVENT = "one event of the stream is larger than 1 MiB"
 
 
 class Unusable(ValueError):
@@ -174,12 +179,6 @@ def _vector(value: Any) -> list[float]:
     return [float(number) for number in value]
 
 
-REPLY_LIMIT = 1_000_000
-"""Characters of text and tool arguments together; a model that writes more has lost its way."""
-
-_MOST_TOKENS = 2**31 - 1
-
-
 @dataclass
 class _Call:
     key: object
@@ -313,10 +312,6 @@ def _list(value: object) -> list[Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-EVENT_LIMIT = 1024 * 1024
-_LONG_EVENT = "one event of the stream is larger than 1 MiB"
 
 
 def events(chunks: Iterable[bytes]) -> Iterator[str]:

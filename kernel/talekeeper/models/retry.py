@@ -48,6 +48,14 @@ _TOO_LONG = (
     "`inputs` tokens + `max_new_tokens`",
     "context window",
 )
+Pause = Callable[[float, Cancel], object]
+"""Waits that many seconds, or until cancelled."""
+
+LONGEST_WAIT = 60.0
+"""Seconds: what an endpoint may ask for and still be waited for. Longer than that is for the caller to decide."""
+
+_FIRST_WAIT = 0.5
+_WAIT_LIMIT = 20.0
 
 
 class Failed(Exception):
@@ -129,16 +137,6 @@ def message_of(body: bytes) -> str:
         if is_table(value) and key in value:
             value = value[key]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-Pause = Callable[[float, Cancel], object]
-"""Waits that many seconds, or until cancelled."""
-
-LONGEST_WAIT = 60.0
-"""Seconds: what an endpoint may ask for and still be waited for. Longer than that is for the caller to decide."""
-
-_FIRST_WAIT = 0.5
-_WAIT_LIMIT = 20.0
 
 
 def pause(seconds: float, cancel: Cancel) -> None:

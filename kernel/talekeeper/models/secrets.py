@@ -21,6 +21,21 @@ from talekeeper.text import terminal_line
 
 _FILE_LIMIT = 4096
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+MASK = "[redacted]"
+SHORTEST_SECRET = 8
+"""Shorter keys are placeholders for endpoints that want none, and words of a story as well."""
+
+_PIECE = 12
+_SHOWN = 300
+
+# A scheme with its credential; a key by its usual beginning, masked forms such as sk-ab***yz included; a long run of
+# letters and digits, which names of models and plain words are not.
+_LIKE_A_KEY = re.compile(
+    r"(?P<scheme>\b(?:bearer|basic)\s+)\S+"
+    r"|\b(?:sk|pk|rk|hf|gsk|xai)[-_][\w*.-]{6,}"
+    r"|\b(?=\w{0,200}\d)(?=\w{0,200}[A-Za-z])\w{20,}",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 class Secret:
@@ -110,23 +125,6 @@ def _secret(raw: str, place: str) -> Secret:
     if not value or len(value) > _FILE_LIMIT or not value.isascii() or not value.isprintable() or " " in value:
         raise AuthFailed("its text cannot be a key", where=place, cure="put the key there and nothing else")
     return Secret(value, place)
-
-
-MASK = "[redacted]"
-SHORTEST_SECRET = 8
-"""Shorter keys are placeholders for endpoints that want none, and words of a story as well."""
-
-_PIECE = 12
-_SHOWN = 300
-
-# A scheme with its credential; a key by its usual beginning, masked forms such as sk-ab***yz included; a long run of
-# letters and digits, which names of models and plain words are not.
-_LIKE_A_KEY = re.compile(
-    r"(?P<scheme>\b(?:bearer|basic)\s+)\S+"
-    r"|\b(?:sk|pk|rk|hf|gsk|xai)[-_][\w*.-]{6,}"
-    r"|\b(?=\w{0,200}\d)(?=\w{0,200}[A-Za-z])\w{20,}",
-    re.IGNORECASE | re.ASCII,
-)
 
 
 class Redactor:

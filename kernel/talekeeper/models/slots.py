@@ -13,6 +13,10 @@ from talekeeper.models.secrets import KeySource, Redactor
 from talekeeper.models.urls import BaseUrl, Network
 from talekeeper.text import EXACT_INTEGER
 
+if TYPE_CHECKING:
+    from talekeeper.models.client import Client
+    from talekeeper.models.http import Means
+
 FILE_NAME = "talekeeper.toml"
 NARRATOR = "narrator"
 EMBEDDING = "embedding"
@@ -24,9 +28,14 @@ JsonMode = Literal["schema", "object", "prompt"]
 """How a request demands JSON: `response_format` with the schema, `response_format` without it, or by words. The
 schema is in the prompt for the latter two."""
 
-
 BILLION = 1_000_000_000
 """Costs are whole billionths of the currency: one token of the cheapest model is some dozen of them."""
+
+LOCAL = "local"
+"""The encoder of the `semantic` extra, which runs in this process."""
+
+Origin = Literal["file", "environment", "local", "none"]
+"""Where the models come from; `none` is no-model mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +102,6 @@ class Slot:
     sampling: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-LOCAL = "local"
-"""The encoder of the `semantic` extra, which runs in this process."""
-
-BATCH = 64
-
-
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
     """`provider` is `local` or `plugin/name`; `model` is one of those it lists, its first where empty.
@@ -109,18 +112,10 @@ class ProviderSettings:
 
     provider: str
     model: str = ""
-    batch: int = BATCH
+    batch: int = 64
     store: str = ""
     query_prefix: str = ""
     passage_prefix: str = ""
-
-
-if TYPE_CHECKING:
-    from talekeeper.models.client import Client
-    from talekeeper.models.http import Means
-
-Origin = Literal["file", "environment", "local", "none"]
-"""Where the models come from; `none` is no-model mode."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ _log = logging.getLogger("talekeeper.plugins")
 _T = TypeVar("_T")
 _PASSED_THROUGH = (Retry, Skip, UserError, StoreError, ModelError, Cancelled, HeldAcrossCall)
 _LEAST_WAIT = 0.05  # seconds; while a model is waited for, the rest of a deadline does not shrink
+_WAITING = 64
+_POLL_SECONDS = 0.1
+_TEXT_LIMIT = 300
 
 
 class Closable(Protocol):
@@ -212,11 +215,6 @@ def _finished(call: Call, outcome: Outcome, started: float) -> bool:
 def _end(context: Closable | None) -> None:
     if context is not None:
         context.close()
-
-
-_WAITING = 64
-_POLL_SECONDS = 0.1
-_TEXT_LIMIT = 300
 
 
 @dataclass

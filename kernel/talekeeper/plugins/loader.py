@@ -35,7 +35,7 @@ _NOUNS = MappingProxyType(
     {**{point.name: point.noun for point in POINTS.values()}, "migrations": "migration of namespace"}
 )
 _STORE_OPERATIONS = ("get", "upsert", "list", "remove", "prune")
-
+_OF_THE_ENVIRONMENT = frozenset({Origin.BUNDLED, Origin.INSTALLED})
 
 Functions = Mapping[Key, Any]
 
@@ -132,9 +132,6 @@ class Loader:
     def _undo(self, plugin: Plugin, before: set[str]) -> None:
         self._hooks.unregister(name=plugin.id)
         purge(modules_of(plugin.found, plugin.declared.root, set(sys.modules) - before))
-
-
-_OF_THE_ENVIRONMENT = frozenset({Origin.BUNDLED, Origin.INSTALLED})
 
 
 def package_name(found: Found, root: Path) -> str:

@@ -17,6 +17,9 @@ from talekeeper.errors import ManifestError, NotFound
 from talekeeper.manifest import FILE_NAME, KERNEL_TOOL, PluginManifest, read_manifest, tool_key
 from talekeeper.plugins.discovery import Found
 
+ONLY = "TALEKEEPER_PLUGINS"
+STRICT = "TALEKEEPER_STRICT"
+
 
 class State(StrEnum):
     """`ENABLED` works already, its code being loaded when first needed; `LOADED` still has data to index."""
@@ -232,10 +235,6 @@ def ordered(requires: Mapping[str, Iterable[str]], optional: Mapping[str, Iterab
         result += ready
         sorter.done(*ready)
     return result
-
-
-ONLY = "TALEKEEPER_PLUGINS"
-STRICT = "TALEKEEPER_STRICT"
 
 
 @dataclass(frozen=True, slots=True)
