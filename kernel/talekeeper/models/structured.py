@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from talekeeper.errors import BadReply, ModelError, ParameterError
-from talekeeper.json_schema import Validator
+from talekeeper.json_schema import InvalidSchema, Validator
 from talekeeper.models.chat import Cancel, ChatMessage, ChatModel, Reply, Request, Usage
 from talekeeper.models.lenient_json import read_json_at
 from talekeeper.models.reasoning import without_thoughts
@@ -53,7 +53,10 @@ def ask_structured(
     """
     if bounded:
         check_bounded(schema)
-    validator = Validator(json.loads(json.dumps(schema, default=dict)))  # it may come frozen
+    try:
+        validator = Validator(json.loads(json.dumps(schema, default=dict)))  # it may come frozen
+    except InvalidSchema as error:
+        raise ParameterError("schema", f"cannot be used: {error}") from None
     asking = replace(request, schema=schema, schema_name=name)
     usage: Usage | None = None
     misfit = ""
