@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -105,3 +107,13 @@ def test_the_answer_stands_before_the_question_that_has_more_of_the_words(
 
 def passage(key: str, text: str, depth: int, made: int) -> Passage:
     return Passage(Kind.MESSAGE, "", "", key, 0, depth, depth, document_terms(text), 0, features=made)
+
+
+def test_a_write_loads_no_numpy() -> None:
+    code = (
+        "import sys; from talekeeper.search import Index, features_of_message; Index.add; print('numpy' in sys.modules)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"

@@ -8,13 +8,13 @@ counts as a statement; with three bits that cost .03 in MRR on one set.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from talekeeper.search.arrays import Bools, Column, Doubles, Positions
-from talekeeper.search.passage import Kind, Passage
-from talekeeper.search.storage.columns import PERSON, WITHDRAWN
+from talekeeper.search.passage import PERSON, WITHDRAWN, Kind, Passage
 from talekeeper.text import digest
+
+if TYPE_CHECKING:
+    from talekeeper.search.arrays import Bools, Column, Doubles, Positions
 
 _VOICE_BITS = 6
 _VOICE = (1 << _VOICE_BITS) - 1
@@ -47,6 +47,8 @@ def asked_thirds(text: str) -> int:
 
 def answered(flags: Column) -> Doubles:
     """For messages in order, the share of each that asks, where the next one speaks in another voice; else 0."""
+    import numpy as np  # noqa: PLC0415 - a write needs none of it
+
     voice = flags & _VOICE
     is_followed: Bools = np.zeros(len(flags), np.bool_)
     np.not_equal(voice[1:], voice[:-1], out=is_followed[:-1])
@@ -59,6 +61,8 @@ def turns_taken(flags: Column, places: Positions) -> float:
 
     1 where no two stand side by side.
     """
+    import numpy as np  # noqa: PLC0415 - a write needs none of it
+
     voice = flags & _VOICE
     changes: Bools = (voice[1:] != voice[:-1])[np.diff(places) == 1]
     return float(changes.mean()) if len(changes) else 1.0

@@ -15,6 +15,10 @@ from talekeeper.text import Terms
 
 Elsewhere = Callable[[int, Sequence[int]], Mapping[int, Sequence[float]]]
 
+PERSON = 1  # bits of a record's `flags`; a message's are its features
+WITHDRAWN = 2
+LONGEST = 65_535  # tokens; a longer passage counts as this long
+
 
 class Kind(IntEnum):
     """Messages get the neighbour stage and their own statistics; records do not."""

@@ -21,10 +21,6 @@ import numpy as np
 
 from talekeeper.search.arrays import Column, Positions
 
-PERSON = 1  # bits of a record's `flags`; a message's are its features
-WITHDRAWN = 2
-LONGEST = 65_535  # tokens; a longer passage counts as this long
-
 
 @dataclass(frozen=True, slots=True)
 class Columns:

@@ -5,28 +5,20 @@ from __future__ import annotations
 import json
 import threading
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from talekeeper.search.arrays import Bytes, Positions
+from talekeeper.search.storage.writing import encode
 
 _EXPANDED = 14
 """Bytes in memory for each character of a stored text once it is turned over, measured on CPython 3.11."""
 _TF_BITS = 8
 _PACKED = array("q").itemsize
 _LOOKS = 64
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _NOWHERE = array("q")
-
-
-def dump_terms(counts: Mapping[str, int]) -> str:
-    """The text stored in `tail.terms`: JSON without spaces."""
-    if "".join(counts).isalnum():  # nothing to escape: three times as fast
-        names = '":%d,"'.join(counts)
-        return f'{{"{names}":%d}}' % tuple(counts.values())
-    return _encode(dict(counts))
 
 
 def load_terms(text: str) -> dict[str, int]:
@@ -89,7 +81,7 @@ class Memtable:
         texts = [f",{text[1:-1]}," for text in self._texts]
         groups: list[bytes] = []
         for term in terms:
-            name = f",{_encode(term)}:"
+            name = f",{encode(term)}:"
             places = [(place, text) for place, text in enumerate(texts, self._start) if name in text]
             groups.append(array("q", [place << _TF_BITS | _frequency(text, name) for place, text in places]).tobytes())
         return groups
