@@ -1,4 +1,4 @@
-"""A file → messages in sessions: batches that keep what was accepted, and a second run that takes up where one ended.
+"""A file → messages in sessions; a second run takes up where the first one ended.
 
 Each batch is a transaction of its own; a message whose `ref` is there with the same text is passed over, so an import
 that was killed is simply run again.
@@ -13,8 +13,8 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from talekeeper.errors import ImportFileError
+from talekeeper.exchange.batches import Loader, Options, ReadDraft, Report
 from talekeeper.exchange.formats import READERS
-from talekeeper.exchange.loader import Loader, Options, ReadDraft, Report
 from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Story
 

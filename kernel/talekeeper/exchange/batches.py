@@ -1,4 +1,4 @@
-"""Loads what a reader found: drafts → batches → the store, with counts of what was new and what was there already."""
+"""Batches of an import: drafts → transactions of the store, with counts of what was new and what was there already."""
 
 from __future__ import annotations
 
