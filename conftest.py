@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -12,6 +14,9 @@ settings.register_profile(
     "explore", settings.get_profile("steady"), derandomize=False, max_examples=500, print_blob=True
 )
 settings.load_profile("steady")
+
+# Tests start many processes; each would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
