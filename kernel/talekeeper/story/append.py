@@ -208,18 +208,9 @@ def _checked(draft: Draft) -> Draft:
     if draft.turn is not None and not 0 <= draft.turn <= _LARGEST_TURN:
         raise ParameterError("turn", f"{draft.turn} is not a turn", cure=f"turns are counted from 0 to {_LARGEST_TURN}")
     check_name(draft.kind, "kind", empty=True)
-    for field, text in _texts(draft):
-        check_text(text, field)
+    for field in ("text", "speaker", "ref", "time", "caption", "extra"):
+        check_text(getattr(draft, field) or "", field)
     return draft
-
-
-def _texts(draft: Draft) -> Iterator[tuple[str, str]]:
-    yield "text", draft.text
-    yield "speaker", draft.speaker
-    yield "ref", draft.ref or ""
-    yield "time", draft.time or ""
-    yield "caption", draft.caption
-    yield "extra", draft.extra
 
 
 def _origin(draft: Draft) -> str:

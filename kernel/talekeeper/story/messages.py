@@ -12,6 +12,7 @@ from talekeeper.search import Kind
 from talekeeper.story import append, rows
 from talekeeper.story.core import Core
 from talekeeper.story.derived import source_changed
+from talekeeper.story.lineage import line_to
 from talekeeper.story.passages import counted, is_indexed, message_passage, message_texts
 from talekeeper.story.views import Address, Coordinate, Draft, Message, TextRevision
 from talekeeper.text import check_text
@@ -92,15 +93,35 @@ class Messages:
 
     def count_story(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
         """How many story messages the lineage has."""
-        return self._core.read(lambda tx: rows.count_story(tx, address, at), tx)
+        line = line_to(address, at)
+        sql = (
+            f"{line.sql} SELECT count(*) FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+            f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {rows.IS_STORY}"
+        )
+        params = (*line.params, address.workspace, address.session)
+        row = self._core.read(lambda tx: tx.one(sql, params), tx)
+        return 0 if row is None else int(row[0])
 
     def outline(self, address: Address, *, tx: Tx | None = None) -> list[tuple[int, str, Coordinate]]:
         """Turn, role and place of every message of the head's lineage, in order, without the texts."""
-        return self._core.read(lambda tx: rows.outline(tx, address), tx)
+        line = line_to(address, None)
+        sql = (
+            f"{line.sql} SELECT m.turn, m.role, m.branch, m.depth FROM line CROSS JOIN message m ON m.workspace = ? "
+            "AND m.session = ? AND m.branch = line.branch AND m.depth <= line.upto WHERE m.deleted = 0 ORDER BY m.depth"
+        )
+        found = self._core.read(lambda tx: tx.rows(sql, (*line.params, address.workspace, address.session)), tx)
+        return [(turn, role, Coordinate(branch, depth)) for turn, role, branch, depth in found]
 
     def speakers(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> list[str]:
         """Every name a message of the lineage was spoken under, in order of first appearance."""
-        return self._core.read(lambda tx: rows.speakers(tx, address, at), tx)
+        line = line_to(address, at)
+        sql = (
+            f"{line.sql} SELECT m.speaker FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+            "AND m.branch = line.branch AND m.depth <= line.upto "
+            "WHERE m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)"
+        )
+        found = self._core.read(lambda tx: tx.rows(sql, (*line.params, address.workspace, address.session)), tx)
+        return [speaker for (speaker,) in found]
 
     def get(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
         """On any branch, deleted or not; raises `NotFound`."""
@@ -116,7 +137,7 @@ class Messages:
 
     def by_ref(self, address: Address, refs: Sequence[str], *, tx: Tx | None = None) -> dict[str, Message]:
         """Those that were imported under one of these ids, deleted ones too."""
-        return self._core.read(lambda tx: rows.by_refs(tx, address, refs), tx)
+        return self._core.read(lambda tx: rows.by_ids(tx, address, refs, "ref"), tx)
 
     def all(self, address: Address) -> Iterator[Message]:
         """Every message of every branch, deleted ones too, in the order appended; each batch has its own snapshot."""
@@ -127,7 +148,16 @@ class Messages:
 
     def texts(self, address: Address, message_id: str, *, tx: Tx | None = None) -> list[TextRevision]:
         """Every text the message has had, oldest first, the present one last."""
-        return self._core.read(lambda tx: rows.texts(tx, address, message_id), tx)
+        sql = (
+            "SELECT revision, text, written FROM message_text WHERE workspace = ? AND session = ? AND message = ? "
+            "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? "
+            "ORDER BY 1"
+        )
+        key = (address.workspace, address.session, message_id)
+        found = self._core.read(lambda tx: tx.rows(sql, key * 2), tx)
+        if not found:
+            raise NotFound(f"there is no message {message_id!r}", where=address.session)
+        return [TextRevision(*row) for row in found]
 
     # Changing
 

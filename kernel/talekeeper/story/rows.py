@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from talekeeper.db import Row, Tx, stored
 from talekeeper.errors import NotFound
 from talekeeper.story.core import Core
 from talekeeper.story.lineage import line_to
-from talekeeper.story.views import Address, Coordinate, Message, Role, Session, TextRevision, Workspace
+from talekeeper.story.views import Address, Coordinate, Message, Role, Session, Workspace
 
 SESSION_COLUMNS = (
     "workspace, id, title, preset, owner, channel, locale, plugins, settings, head_branch, head_depth, messages, "
@@ -209,61 +209,18 @@ def of_turns(
     return [_message(row) for row in rows]
 
 
-def by_ids(tx: Tx, address: Address, ids: Sequence[str]) -> dict[str, Message]:
-    """Those of the ids that exist."""
-    return {message.id: message for message in _named(tx, address, "id", ids)}
-
-
-def by_refs(tx: Tx, address: Address, refs: Sequence[str]) -> dict[str, Message]:
-    """Those of an importer's ids that exist."""
-    return {message.ref: message for message in _named(tx, address, "ref", refs) if message.ref is not None}
-
-
-def _named(tx: Tx, address: Address, column: str, names: Sequence[str]) -> Iterator[Message]:
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
+def by_ids(tx: Tx, address: Address, ids: Sequence[str], column: str = "id") -> dict[str, Message]:
+    """Those of the ids that exist, by id; with `ref` as the column, by an importer's ids."""
+    found: dict[str, Message] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
         rows = tx.rows(
             f"SELECT {_MESSAGE} FROM message m WHERE m.workspace = ? AND m.session = ? "
             f"AND m.{column} IN ({', '.join('?' * len(some))})",
             (address.workspace, address.session, *some),
         )
-        yield from map(_message, rows)
-
-
-def outline(tx: Tx, address: Address) -> list[tuple[int, str, Coordinate]]:
-    """Turn, role and place of every message of the head's lineage, in order; reads no texts."""
-    line = line_to(address, None)
-    rows = tx.rows(
-        f"{line.sql} SELECT m.turn, m.role, m.branch, m.depth FROM line CROSS JOIN message m ON m.workspace = ? "
-        "AND m.session = ? AND m.branch = line.branch AND m.depth <= line.upto WHERE m.deleted = 0 ORDER BY m.depth",
-        (*line.params, address.workspace, address.session),
-    )
-    return [(turn, role, Coordinate(branch, depth)) for turn, role, branch, depth in rows]
-
-
-def speakers(tx: Tx, address: Address, at: Coordinate | None) -> list[str]:
-    """Every name a message of the lineage was spoken under, in order of first appearance."""
-    line = line_to(address, at)
-    rows = tx.rows(
-        f"{line.sql} SELECT m.speaker FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        "WHERE m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)",
-        (*line.params, address.workspace, address.session),
-    )
-    return [row[0] for row in rows]
-
-
-def texts(tx: Tx, address: Address, message_id: str) -> list[TextRevision]:
-    """Every text the message has had, oldest first, the present one last."""
-    rows = tx.rows(
-        "SELECT revision, text, written FROM message_text WHERE workspace = ? AND session = ? AND message = ? "
-        "UNION ALL SELECT revision, text, written FROM message WHERE workspace = ? AND session = ? AND id = ? "
-        "ORDER BY 1",
-        (address.workspace, address.session, message_id) * 2,
-    )
-    if not rows:
-        raise NotFound(f"there is no message {message_id!r}", where=address.session)
-    return [TextRevision(*row) for row in rows]
+        found |= {getattr(message, column): message for message in map(_message, rows)}
+    return found
 
 
 def story_messages(
@@ -286,14 +243,3 @@ def story_messages(
         (*line.params, address.workspace, address.session, first, first, last, limit),
     )
     return [_message(row) for row in rows]
-
-
-def count_story(tx: Tx, address: Address, at: Coordinate | None) -> int:
-    """How many story messages the lineage has."""
-    line = line_to(address, at)
-    row = tx.one(
-        f"{line.sql} SELECT count(*) FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {IS_STORY}",
-        (*line.params, address.workspace, address.session),
-    )
-    return 0 if row is None else int(row[0])

@@ -137,19 +137,21 @@ class Tree:
 
 def _branches(tx: Tx, address: Address) -> list[Branch]:
     found = tx.rows(
-        "SELECT b.id, b.parent, b.fork_depth, b.name, b.created, (SELECT max(m.depth) FROM message m "
-        "WHERE m.workspace = b.workspace AND m.session = b.session AND m.branch = b.id) "
+        "SELECT b.id, b.parent, b.fork_depth, b.name, b.created, coalesce((SELECT max(m.depth) FROM message m "
+        "WHERE m.workspace = b.workspace AND m.session = b.session AND m.branch = b.id), b.fork_depth) "
         "FROM branch b WHERE b.workspace = ? AND b.session = ? ORDER BY b.id",
         (address.workspace, address.session),
     )
     return [
-        Branch(id=row[0], fork=Coordinate(row[1], row[2]), tip=_deepest(row[5], row[2]), name=row[3], created=row[4])
+        Branch(
+            id=row[0],
+            fork=Coordinate(row[1], row[2]),
+            tip=row[5],
+            name=row[3],
+            created=row[4],
+        )
         for row in found
     ]
-
-
-def _deepest(tip: int | None, fork_depth: int) -> int:
-    return fork_depth if tip is None else tip
 
 
 def _newest_turn(tx: Tx, session: Session) -> list[Message]:
@@ -184,25 +186,31 @@ def _above(tx: Tx, address: Address, message: Message) -> Coordinate:
 
 
 def _children(tx: Tx, address: Address, at: Coordinate) -> list[Coordinate]:
-    below = at.depth + 1
+    place, below = (address.workspace, address.session), at.depth + 1
     found = tx.rows(
         "SELECT m.branch FROM message m WHERE m.workspace = ? AND m.session = ? AND m.depth = ? AND m.deleted = 0 "
         "AND m.branch = ? UNION ALL SELECT m.branch FROM branch b JOIN message m ON m.workspace = b.workspace "
         "AND m.session = b.session AND m.branch = b.id AND m.depth = ? AND m.deleted = 0 "
         "WHERE b.workspace = ? AND b.session = ? AND b.parent = ? AND b.fork_depth = ? AND b.id > 0 ORDER BY 1",
-        (address.workspace, address.session, below, at.branch, below, address.workspace, address.session, *_pair(at)),
+        (
+            address.workspace,
+            address.session,
+            below,
+            at.branch,
+            below,
+            address.workspace,
+            address.session,
+            at.branch,
+            at.depth,
+        ),
     )
     return [Coordinate(row[0], below) for row in found]
-
-
-def _pair(at: Coordinate) -> tuple[int, int]:
-    return at.branch, at.depth
 
 
 def _turn_at(tx: Tx, address: Address, at: Coordinate) -> int | None:
     row = tx.one(
         "SELECT turn FROM message WHERE workspace = ? AND session = ? AND branch = ? AND depth = ?",
-        (address.workspace, address.session, *_pair(at)),
+        (address.workspace, address.session, at.branch, at.depth),
     )
     return None if row is None else int(row[0])
 
@@ -212,7 +220,7 @@ def _turn_end(tx: Tx, address: Address, first: Coordinate, turn: int) -> Coordin
     row = tx.one(
         "SELECT min(CASE WHEN turn <> ? THEN depth END), max(depth) FROM message "
         "WHERE workspace = ? AND session = ? AND branch = ? AND depth >= ?",
-        (turn, address.workspace, address.session, *_pair(first)),
+        (turn, address.workspace, address.session, first.branch, first.depth),
     )
     if row is None or row[1] is None:
         return first
@@ -227,13 +235,12 @@ def _leave_tip(core: Core, tx: Tx, session: Session, to: Coordinate) -> Session:
 
 def _move(core: Core, tx: Tx, address: Address, to: Coordinate, tip: Coordinate | None = None) -> Session:
     keep(tx, address, to)
-    redo_branch, redo_depth = (None, None) if tip is None else _pair(tip)
     return rows.update(
         core,
         tx,
         address,
         head_branch=to.branch,
         head_depth=to.depth,
-        redo_branch=redo_branch,
-        redo_depth=redo_depth,
+        redo_branch=None if tip is None else tip.branch,
+        redo_depth=None if tip is None else tip.depth,
     )
