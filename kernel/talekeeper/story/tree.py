@@ -143,14 +143,7 @@ def _branches(tx: Tx, address: Address) -> list[Branch]:
         (address.workspace, address.session),
     )
     return [
-        Branch(
-            id=row[0],
-            fork=Coordinate(row[1], row[2]),
-            tip=row[5],
-            name=row[3],
-            created=row[4],
-        )
-        for row in found
+        Branch(id=row[0], fork=Coordinate(row[1], row[2]), tip=row[5], name=row[3], created=row[4]) for row in found
     ]
 
 
@@ -192,17 +185,7 @@ def _children(tx: Tx, address: Address, at: Coordinate) -> list[Coordinate]:
         "AND m.branch = ? UNION ALL SELECT m.branch FROM branch b JOIN message m ON m.workspace = b.workspace "
         "AND m.session = b.session AND m.branch = b.id AND m.depth = ? AND m.deleted = 0 "
         "WHERE b.workspace = ? AND b.session = ? AND b.parent = ? AND b.fork_depth = ? AND b.id > 0 ORDER BY 1",
-        (
-            address.workspace,
-            address.session,
-            below,
-            at.branch,
-            below,
-            address.workspace,
-            address.session,
-            at.branch,
-            at.depth,
-        ),
+        (*place, below, at.branch, below, *place, at.branch, at.depth),
     )
     return [Coordinate(row[0], below) for row in found]
 
