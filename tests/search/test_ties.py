@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -127,3 +128,23 @@ def test_equal_records_are_ordered_by_turn_then_plugin_namespace_and_key(
 
     ranks = [(-hit.score, -hit.turn, hit.plugin, hit.namespace, hit.key) for hit in found]
     assert ranks == sorted(ranks)
+
+
+def test_of_many_equals_by_meaning_the_first_by_key_are_found(db: Database, index: Index) -> None:
+    near = [passage(SOURCES[1], f"near{number:03}", f"silver{number}", turn=-1) for number in range(250)]
+    far = [passage(SOURCES[1], f"far{number:03}", f"golden{number}", turn=-1) for number in range(250)]
+
+    def fill(tx: Tx, passages: Sequence[Passage]) -> int:
+        part = index.part_for(tx, f"w{next(SESSIONS)}", "s", "")
+        vectors = {index.add(tx, part, one): (1.0 if one in near else -1.0, 0.0) for one in passages}
+        index.put_vectors(tx, part, SPACE, vectors)
+        return part
+
+    def search(tx: Tx, part: int) -> list[str]:
+        meaning = Meaning(index.space(tx, SPACE) or 0, {"ash": (1.0, 0.0)})
+        query = Query(("ash",), (PartScope(part, {0: 9}),), SOURCES[1:2], depth=10, meaning=meaning)
+        return [hit.key for hit in index.search(tx, query).hits]
+
+    for passages in (near + far, far + near[::-1]):
+        part = db.write(partial(fill, passages=passages), name="fill")
+        assert db.read(partial(search, part=part)) == [one.key for one in near[:10]]

@@ -15,7 +15,7 @@ _RAW = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, Va
 
 
 class IndexDamaged(StoreUnusable):
-    """The rows may be sound: the index can be made anew from them."""
+    """The rows may be sound: the index can be rebuilt from them."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the search index is damaged ({reason})", cure="'talekeeper doctor --rebuild' makes it anew")

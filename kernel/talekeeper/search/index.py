@@ -158,7 +158,7 @@ class Index:
         return maintenance.stale(tx)
 
     def rebuild(self, db: Database, part: int, passages: Passages) -> None:
-        """Makes a partition anew from what `passages` gives, batch by batch, while searches and writes go on.
+        """Rebuilds a partition from what `passages` gives, batch by batch, while searches and writes go on.
 
         Killed at any moment, it leaves every passage findable once, by its old terms or its new. A partition that
         cannot be read is renewed.

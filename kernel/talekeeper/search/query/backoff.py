@@ -1,4 +1,4 @@
-"""Single characters asked for in place of pairs that nobody has said: 狗 where 遛狗 is asked and 我有一条狗 was said.
+"""Single characters asked for in place of pairs that no passage holds: 狗 where 遛狗 is asked and 我有一条狗 was said.
 
 A pair of characters that is not in scope tells of no passage, though one of its characters may: a character of which
 no asked pair is in scope is asked for by itself, at a fifth of its idf, where at most a quarter of the passages hold it

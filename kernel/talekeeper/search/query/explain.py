@@ -33,7 +33,7 @@ class _Listed:
 
 
 class Hits:
-    """All passages of a query's shortlists; a passage may be in several, once for each wording.
+    """All candidates of a query; a passage may be in several, once for each wording.
 
     `groups` has for each kind a list for each wording.
     """

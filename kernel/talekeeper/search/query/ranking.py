@@ -125,7 +125,7 @@ def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int,
 def _with_backoff(
     wording: Wording, statistics: Statistics, params: RankingParams
 ) -> tuple[tuple[str, ...], Statistics]:
-    """A wording's terms with characters of pairs nobody has said, and statistics in which these weigh less."""
+    """A wording's terms, with characters of pairs that no passage holds; statistics in which these weigh less."""
     if not wording.paired:
         return wording.terms, statistics
     besides = selective(unheld_characters(wording.paired, statistics.df), statistics, params.backoff_share)
@@ -199,9 +199,9 @@ def fold(ranked: Iterable[H], same: Callable[[H], Hashable]) -> dict[H, list[H]]
     first: dict[Hashable, H] = {}
     folded: dict[H, list[H]] = {}
     for hit in ranked:
-        stands = first.setdefault(same(hit), hit)
-        if stands is hit:
+        kept = first.setdefault(same(hit), hit)
+        if kept is hit:
             folded[hit] = []
         else:
-            folded[stands].append(hit)
+            folded[kept].append(hit)
     return folded

@@ -169,7 +169,7 @@ def on_lineage(columns: Columns, highest: int, upto: Mapping[int, int]) -> Bools
 
 
 def _drop_beaten_versions(columns: Columns, labels: Bytes) -> None:
-    """Leaves, of the versions of a record's key on the lineage, the one that stands."""
+    """Keeps one version of each record's key on the lineage, by the rule that `Passage` states."""
     later = columns.slot[(labels == label_of(Kind.RECORD)) & (columns.slot != columns.doc)]
     if not len(later):
         return

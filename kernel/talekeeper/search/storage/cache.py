@@ -1,4 +1,4 @@
-"""A mapping with a budget of bytes that forgets what was used longest ago."""
+"""A mapping with a budget, as a rule of bytes, that forgets what was used longest ago."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def unpurged(tx: Tx, part: int) -> int:
 def unpurged_parts(tx: Tx) -> list[tuple[str, str, str]]:
     """Scopes (workspace, session, preset) that words were to be wiped out of, and that may have them in a segment yet.
 
-    Postings of replaced segments are nobody's, so while there are any they count for every such scope.
+    Postings of replaced segments belong to no scope, so while there are any they count for every such scope.
     """
     return [(row[0], row[1], row[2]) for row in tx.rows(_UNPURGED)]
 
@@ -236,12 +236,12 @@ def renew(db: Database, part: int, passages: Passages) -> None:
 
     Searches find what is there already. Killed in between, it leaves a partition that is `stale`.
     """
-    fresh = db.write(partial(_begin_anew, part=part), name="index renewal")
+    fresh = db.write(partial(_begin_again, part=part), name="index renewal")
     if fresh is not None:
         _rebuild_in_place(db, fresh, passages)
 
 
-def _begin_anew(tx: Tx, part: int) -> int | None:
+def _begin_again(tx: Tx, part: int) -> int | None:
     scope = tx.one("SELECT workspace, session, preset FROM part WHERE id = ?", (part,))
     if scope is None:
         return None

@@ -8,11 +8,9 @@ carry random stamps, so one look at the last of each tells. Segments never chang
 from __future__ import annotations
 
 import itertools
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -118,8 +116,7 @@ class PartState:
     live: Bools
     tail: Memtable
     sources: Mapping[SourceName, int]
-    _derived: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict[Hashable, Any])
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _derived: ByteLru[Hashable, Any] = field(default_factory=lambda: ByteLru(_SCOPES))
 
     def __len__(self) -> int:
         return len(self.live)
@@ -131,16 +128,11 @@ class PartState:
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What was derived from this state earlier under `key`, or what `make` gives; the last few are kept."""
-        with self._lock:
-            if key in self._derived:
-                self._derived.move_to_end(key)
-                return cast("T", self._derived[key])
-        made = make()
-        with self._lock:
-            self._derived[key] = made
-            while len(self._derived) > _SCOPES:
-                self._derived.popitem(last=False)
-        return made
+        found: T | None = self._derived.get(key)
+        if found is None:
+            found = make()
+            self._derived.put(key, found, 1)
+        return found
 
 
 _ROWS = "SELECT id, docs, removals, layout, stamp FROM part WHERE id IN ({})"

@@ -1,7 +1,7 @@
 """Segments as they are written: from the memtable, or out of other segments.
 
 A change is made first (`next_flush`, `combine`), reading a snapshot, and then written (`flush`, `replace`) in a
-transaction that checks whether it still holds: most of the work is done while nobody waits.
+transaction that checks whether it still holds: most of the work is done outside the write lock.
 
 A large segment is staged: several short transactions write its postings first, where no search looks yet. Each
 partition has at most one staged segment; its number is kept beside the counters. Whoever begins another one takes
@@ -25,7 +25,7 @@ from talekeeper.search.storage.memtable import load_terms
 from talekeeper.search.storage.writing import count_up, new_stamp
 
 FLUSH = 128
-"""Passages of the tail that make a segment; few, since the first search of a process reads the tail (`tail`)."""
+"""Passages of the tail that make a segment; few, since the first search of a process reads the tail (`memtable`)."""
 FAN = 8
 """Segments merged into one. A level's segments hold FLUSH · FAN^level passages, fewer where some were removed."""
 TOP_LEVEL = 3
@@ -273,7 +273,7 @@ def put(tx: Tx, part: int, segment: int, terms: Sequence[str], blobs: Sequence[b
 
 
 def is_in_the_making(tx: Tx, part: int, segment: int) -> bool:
-    """Whether nobody has taken over."""
+    """Whether no other writer has taken over."""
     return tx.one("SELECT 1 FROM search_counter WHERE name = ? AND value = ?", (_name(part), segment)) is not None
 
 

@@ -15,7 +15,7 @@ from talekeeper.text import TOKENS_FINGERPRINT
 encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _MESSAGES = 0
 MIXED = ""
-"""In `part.tokens`: the partition has to be made anew, or is being made."""
+"""In `part.tokens`: the partition must be rebuilt, or is being rebuilt."""
 
 _OF_KEY = "SELECT doc FROM doc WHERE part = ? AND source = ? AND key = ?"
 # In two steps: SQLite takes the index of keys only where that holds all that is asked; else it reads the partition.
@@ -24,7 +24,7 @@ _SLOT = f"SELECT slot FROM doc WHERE part = ? AND doc IN ({_OF_KEY} LIMIT 1)"  #
 
 
 def new_stamp() -> int:
-    """A number nobody has had or will have."""
+    """A random number, so large that no two are equal."""
     return int.from_bytes(os.urandom(8)) >> 2  # fits a signed column
 
 

@@ -83,7 +83,8 @@ def _entrants(
 ) -> Candidates:
     """The passages that stand out most and are not in the list, scored by their words."""
     high = np.flatnonzero(standing.z_score >= params.meaning_gate)
-    high = high[np.argsort(-standing.z_score[high], kind="stable")[:width]]
+    if len(high) > width:  # with all equals of the last, so that no number in the index decides
+        high = high[standing.z_score[high] >= np.partition(standing.z_score[high], -width)[-width]]
     position = np.setdiff1d(standing.position[high], found.position[found.field == number])
     return score_alone(number, field, position, found.terms, found.statistics)
 

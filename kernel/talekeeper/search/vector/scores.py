@@ -143,7 +143,7 @@ def _looked_at(held: _FieldCosines, listed: Positions, width: int) -> Positions:
     most = width * _TIMES
     if most >= len(there):
         return there
-    high = there[np.argpartition(-held.meant[there], most)[:most]]
+    high = there[held.meant[there] >= np.partition(held.meant[there], -most)[-most]]
     return np.union1d(high, there[np.isin(held.position[there], listed)])
 
 
