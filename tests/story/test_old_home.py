@@ -8,6 +8,8 @@ and a deleted message), the workspace `other`, and a vector of 16 numbers for ev
 from __future__ import annotations
 
 import lzma
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,18 +24,35 @@ QUAY = Address("default", "quay")
 IMPORTED = Address("default", "imported")
 
 
+LISTING = """
+import sys
+from pathlib import Path
+from talekeeper.home import Home
+
+with Home.open(Path(sys.argv[1]), new=False, tracing=False) as home:
+    print(*(one.id for one in home.story.sessions.all("default")))
+print(*(name for name in sys.modules if name in {"numpy", "sqlite_utils", "httpx", "jsonschema_rs", "pydantic"}))
+print(*(name for name in sys.modules if name.startswith("talekeeper.search.")))
+"""
+
+
 def answer(request: Recorded) -> Step:
     """The memory plugin asks for JSON; the narrator's part is a sentence."""
     return say_json({}) if "response_format" in request.body else say("The bell rings over the water.")
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+def folder(tmp_path: Path) -> Path:
     written = Path(__file__).with_name("old_home.sqlite.xz").read_bytes()
     (tmp_path / "talekeeper.sqlite").write_bytes(lzma.decompress(written))
+    return tmp_path
+
+
+@pytest.fixture
+def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     with ScriptedServer(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        with Home.open(tmp_path, clock=SystemClock(), new=False, tracing=False) as home:
+        with Home.open(folder, clock=SystemClock(), new=False, tracing=False) as home:
             yield home
 
 
@@ -46,6 +65,14 @@ def test_its_sessions_are_listed(home: Home) -> None:
         ("imported", "From a file", Coordinate(0, 4)),
     }
     assert [one.name for one in home.story.tree.branches(QUAY)] == ["", "", "another road"]
+
+
+def test_listing_them_loads_neither_the_index_nor_a_heavy_library(folder: Path) -> None:
+    listing = [sys.executable, "-c", LISTING, str(folder)]
+
+    done = subprocess.run(listing, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split("\n") == ["imported quay", "", "", ""]
 
 
 def test_it_validates(home: Home) -> None:

@@ -102,7 +102,7 @@ def _document(wanted: str, fits: Callable[[Any], bool]) -> ColumnCheck:
 
 
 def _is_search_table(value: object) -> bool:
-    """What `story.declared` writes: `text` is the list of properties, `tags` and the others name one or none."""
+    """What `story.passages` writes: `text` is the list of properties, `tags` and the others name one or none."""
     if not is_table(value) or value.keys() != {"text", "title", "speaker", "time", "tags", "when"}:
         return False
     texts = value.pop("text")
