@@ -12,7 +12,7 @@ from talekeeper.search.storage import writing
 
 if TYPE_CHECKING:
     from talekeeper.search.query.params import RankingParams
-    from talekeeper.search.query.searcher import Searcher
+    from talekeeper.search.query.ranking import Searcher
     from talekeeper.search.storage.inspection import Difference
     from talekeeper.search.storage.maintenance import Passages
 
@@ -81,7 +81,7 @@ class Index:
 
     @cached_property
     def _searcher(self) -> Searcher:
-        from talekeeper.search.query.searcher import Searcher  # noqa: PLC0415 - brings numpy, which a write needs not
+        from talekeeper.search.query.ranking import Searcher  # noqa: PLC0415 - brings numpy, which a write needs not
 
         return Searcher(*self._budgets)
 

@@ -101,7 +101,7 @@ class Query:
     depth: int = 100
     neighbours: bool = True
     backs_off: bool = True
-    """Whether a character is asked for by itself where no pair of it is in scope (`backoff`)."""
+    """Whether a character is asked for by itself where no pair of it is in scope (back-off)."""
     explain: bool = False
     meaning: Meaning | None = None
 
