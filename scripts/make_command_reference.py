@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from talekeeper.cli.app import cli
+from talekeeper.cli import cli
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "commands.md"
 COLUMNS = 100

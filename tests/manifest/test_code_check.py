@@ -11,9 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from talekeeper.cli.commands import validate_code
-from talekeeper.cli.commands.run_plugin import look
-from talekeeper.cli.commands.validate_code import with_code
+from talekeeper.cli import look_at_code, with_code
 from talekeeper.manifest.targets import check_target
 
 MANIFEST = """\
@@ -47,7 +45,7 @@ def talekeeper_register(registry):
     registry.command("check", do)
     registry.migration("rolls", do)
 """
-Told = Callable[[str], list[str]]
+Told = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -63,9 +61,10 @@ def dice(tmp_path: Path) -> Path:
 def told(dice: Path) -> Told:
     """Runs the code in a process of its own and gives `line code message` for each diagnostic."""
 
-    def described(code: str) -> list[str]:
+    def described(code: str, seconds: float = 20.0) -> list[str]:
         (dice / "code.py").write_text(code, encoding="utf-8")
-        return [f"{it.line} {it.code} {it.message}" for it in with_code(check_target(str(dice))).diagnostics]
+        report = with_code(check_target(str(dice)), seconds)
+        return [f"{it.line} {it.code} {it.message}" for it in report.diagnostics]
 
     return described
 
@@ -77,7 +76,9 @@ def looked(dice: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
 
     def described(code: str) -> list[str]:
         (dice / "code.py").write_text(code, encoding="utf-8")
-        return [f"{it['code']} {it['message']}" for it in look(dice / "plugin.toml", "dice", tmp_path / "stage")]
+        return [
+            f"{it['code']} {it['message']}" for it in look_at_code(dice / "plugin.toml", "dice", tmp_path / "stage")
+        ]
 
     return described
 
@@ -165,11 +166,7 @@ LEFT_BEHIND = {
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX")
 @pytest.mark.parametrize("start", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
-def test_what_the_code_leaves_running_is_not_waited_for(
-    told: Told, monkeypatch: pytest.MonkeyPatch, start: str
-) -> None:
-    monkeypatch.setattr(validate_code, "SECONDS", 20.0)
-
+def test_what_the_code_leaves_running_is_not_waited_for(told: Told, start: str) -> None:
     assert told(f"{start}\n{CODE}") == []
 
 
@@ -222,10 +219,8 @@ def test_what_the_code_prints_is_no_finding(told: Told) -> None:
     assert told(f"print('[' * 99)\n{CODE}") == []
 
 
-def test_code_that_never_ends_is_ended(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validate_code, "SECONDS", 5.0)
-
-    assert told("while True: pass") == ["6 TK501 importing takes more than 5 seconds"]
+def test_code_that_never_ends_is_ended(told: Told) -> None:
+    assert told("while True: pass", 3.0) == ["6 TK501 importing takes more than 3 seconds"]
 
 
 def test_code_that_cannot_be_loaded_twice_is_told(looked: Told, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 import talekeeper
 import tomli
 from talekeeper import __version__
-from talekeeper.cli.commands.validate_code import with_code
+from talekeeper.cli import with_code
 from talekeeper.manifest import codes, limits
 from talekeeper.manifest.codes import Code
 from talekeeper.manifest.report import as_text

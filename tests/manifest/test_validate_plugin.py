@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from talekeeper.cli.commands.validate_plugin import command
+from talekeeper.cli import validate_plugin
 from talekeeper.manifest.report import excerpt
 from talekeeper.manifest.shape import published_text
 
@@ -42,7 +42,7 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(command, arguments)
+    result = CliRunner().invoke(validate_plugin, arguments)
     return result.exit_code, result.output
 
 

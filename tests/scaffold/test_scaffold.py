@@ -14,7 +14,7 @@ import pytest
 import tomli
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from talekeeper.cli import app
+from talekeeper.cli import run as run_cli
 from talekeeper.errors import InputError, ParameterError
 from talekeeper.manifest import PLUGIN_ID, check_target, published_text
 from talekeeper.scaffold import check_id, package_name, write_project
@@ -199,7 +199,7 @@ def test_a_package_that_is_there_is_not_shadowed(tmp_path: Path, monkeypatch: py
 
 
 def test_the_command_makes_the_folder_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = app.run(["new-plugin", "tavern-tales", "--directory", str(tmp_path / "plugins")])
+    code = run_cli(["new-plugin", "tavern-tales", "--directory", str(tmp_path / "plugins")])
 
     told = capsys.readouterr().out
     assert code == 0
@@ -208,7 +208,7 @@ def test_the_command_makes_the_folder_where_it_is_told(tmp_path: Path, capsys: p
 
 
 def test_the_command_refuses_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = app.run(["new-plugin", "Tavern", "--directory", str(tmp_path)])
+    code = run_cli(["new-plugin", "Tavern", "--directory", str(tmp_path)])
 
     told = capsys.readouterr()
     assert (code, told.out, told.err.count("\n")) == (1, "", 1)
@@ -216,7 +216,7 @@ def test_the_command_refuses_in_one_sentence(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_what_to_do_next_can_be_typed_as_it_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    app.run(["new-plugin", "tavern-tales", "--directory", str(tmp_path / "my plugins; $HOME")])
+    run_cli(["new-plugin", "tavern-tales", "--directory", str(tmp_path / "my plugins; $HOME")])
 
     told = capsys.readouterr().err
     assert f"next:  cd '{tmp_path}/my plugins; $HOME/tavern-tales'  then" in told
@@ -232,7 +232,7 @@ def test_a_tilde_that_no_shell_has_replaced_is_the_home_folder(
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 
-    code = app.run(["new-plugin", "tavern-tales", f"--directory={directory}"])
+    code = run_cli(["new-plugin", "tavern-tales", f"--directory={directory}"])
 
     assert code == 0
     assert (tmp_path / folder / "tavern-tales" / "pyproject.toml").is_file()

@@ -6,6 +6,23 @@ import os
 import signal
 import sys
 from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from talekeeper.cli.app import cli, run
+    from talekeeper.cli.commands.run_plugin import look as look_at_code
+    from talekeeper.cli.commands.validate_code import with_code
+    from talekeeper.cli.commands.validate_plugin import command as validate_plugin
+else:
+
+    def __getattr__(name: str) -> Any:
+        # Imported late: before `main` runs, Ctrl-C would end in a traceback.
+        from talekeeper.faces import lazy_face  # noqa: PLC0415 - see above
+
+        return lazy_face(__name__)(name)
+
+
+__all__ = ["cli", "look_at_code", "main", "run", "validate_plugin", "with_code"]
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

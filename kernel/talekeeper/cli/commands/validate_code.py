@@ -36,29 +36,29 @@ SECONDS = 30.0
 """For one plugin, both times; a host gives each of the two imports and registrations ten."""
 
 
-def with_code(report: Report) -> Report:
+def with_code(report: Report, seconds: float = SECONDS) -> Report:
     """The report, with what the code of its sound manifests has to say. Runs that code."""
-    return report._replace(examined=[_looked_into(report, it) for it in report.examined])
+    return report._replace(examined=[_looked_into(report, it, seconds) for it in report.examined])
 
 
-def _looked_into(report: Report, one: Examined) -> Examined:
+def _looked_into(report: Report, one: Examined, seconds: float) -> Examined:
     manifest = one.checked.manifest
     if manifest is None or manifest.module is None:
         return one
     with tempfile.TemporaryDirectory(prefix="validate-plugin-") as place:
-        findings = _findings(Path(report.target), one, Path(place))
+        findings = _findings(Path(report.target), one, Path(place), seconds)
     diagnostics = [*one.checked.diagnostics, *located(findings, one.file, one.checked.places)]
     diagnostics.sort(key=lambda it: (it.line, it.column, it.code, it.message))
     return one._replace(checked=one.checked.judged(diagnostics))
 
 
-def _findings(target: Path, one: Examined, place: Path) -> list[Finding]:
+def _findings(target: Path, one: Examined, place: Path, seconds: float) -> list[Finding]:
     try:
         root = one.root or _unpacked(target, one, place)
     except WheelRefused as refusal:
         # Of a wheel only the files that the manifest names have been read until now.
         return [Finding(BAD_WHEEL, ("plugin", "module"), f"the wheel is refused: {refusal}")]
-    return [_finding(it) for it in _asked(one, root, place / "findings.json")]
+    return [_finding(it) for it in _asked(one, root, place / "findings.json", seconds)]
 
 
 def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
@@ -70,21 +70,21 @@ def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
     return place.joinpath("wheel", *one.package.split("."))
 
 
-def _asked(one: Examined, root: Path, answer: Path) -> list[Mapping[str, Any]]:
+def _asked(one: Examined, root: Path, answer: Path, seconds: float) -> list[Mapping[str, Any]]:
     manifest = root / Path(one.file).name
     arguments = [sys.executable, "-m", "talekeeper.cli.commands.run_plugin", str(manifest), one.package, str(answer)]
-    code = _run(arguments, answer.with_suffix(".stderr"))
+    code = _run(arguments, answer.with_suffix(".stderr"), seconds)
     if not _stage(answer).exists():
         return [_told(IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
     if code is None:
-        return [_ended(answer, f"takes more than {SECONDS:g} seconds")]
+        return [_ended(answer, f"takes more than {seconds:g} seconds")]
     if code != 0 or not answer.exists():
         return [_ended(answer, f"ends the process with {_named(code)}")]
     found: list[Mapping[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
     return found
 
 
-def _run(arguments: list[str], stderr: Path) -> int | None:
+def _run(arguments: list[str], stderr: Path, seconds: float) -> int | None:
     """The exit code, None when the time was up. Whatever processes the plugin has started are ended too.
 
     The output goes into a file: a pipe would stay open as long as a process that the plugin has started.
@@ -96,7 +96,7 @@ def _run(arguments: list[str], stderr: Path) -> int | None:
         ) as process,
     ):
         try:
-            return process.wait(SECONDS)
+            return process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
         finally:
