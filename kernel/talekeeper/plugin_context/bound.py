@@ -242,7 +242,7 @@ class Bound:
             if self.job is not None:
                 self.story.jobs.check(self.address, self.job.job.id, self.job.lease, tx)
             for step in steps:
-                step.run(tx, self.at)
+                step.run(tx=tx, at=self.at)
 
         self.story.write(run, name=f"a batch of {self.plugin.id}")
 

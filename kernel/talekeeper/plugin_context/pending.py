@@ -15,7 +15,7 @@ from typing import Literal
 from talekeeper.db import Tx
 from talekeeper.errors import InputError, StoreError
 from talekeeper.manifest import Namespace
-from talekeeper.story import Address, Coordinate, Record, Scope, Story
+from talekeeper.story import Coordinate, Record, Scope, Story
 
 WrittenBy = Literal["segment", "tool"]
 Place = tuple[str, str, Scope]
@@ -26,11 +26,11 @@ _PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One write of a batch; `run` does it at a coordinate."""
+    """One write of a batch; `run(tx=…, at=…)` does it at a coordinate."""
 
     namespace: Namespace
     scope: Scope
-    run: Callable[[Tx, Coordinate | None], object]
+    run: Callable[..., object]
 
     @property
     def place(self) -> Place:
@@ -50,9 +50,8 @@ class Batch:
 class Pending:
     """The batches of one turn of a session; contexts of several plugins, in several threads, share it."""
 
-    def __init__(self, story: Story, address: Address, at: Coordinate) -> None:
+    def __init__(self, story: Story, at: Coordinate) -> None:
         self._story = story
-        self._address = address
         self._at = at
         self._batches: list[Batch] = []
         self._seen: dict[Place, tuple[Record, ...]] = {}
@@ -122,4 +121,4 @@ class _Tried(Exception):
 
 def _apply(tx: Tx, batch: Batch, at: Coordinate) -> None:
     for step in batch.steps:
-        step.run(tx, at)
+        step.run(tx=tx, at=at)

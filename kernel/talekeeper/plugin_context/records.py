@@ -19,7 +19,7 @@ from talekeeper.story import Record as Stored
 VALUE_BYTES = 4 * 1024 * 1024
 """The most one record may take; a whole scene is under 10 KiB."""
 
-MOST = 1_000
+_MOST = 1_000
 """Records a list gives at most."""
 
 
@@ -92,39 +92,31 @@ class Writes:
 
     def put(self, namespace: str, key: str, value: Mapping[str, Json], *, covers: Covers = "job") -> None:
         """Writes the record of this key."""
-        own, kept = self._checked(namespace, value)
-        derived = self._bound.derived(own, covers)
-        put, scope, person = self._bound.story.records.put, self._bound.scope(own), self._bound.person
-        self._step(own, lambda tx, at: put(own, scope, key, kept, at=at, person=person, derived=derived, tx=tx))
+        self._write(self._bound.story.records.put, namespace, value, covers, key=key)
 
     def add(self, namespace: str, value: Mapping[str, Json], *, dedupe: str = "", covers: Covers = "job") -> None:
         """Appends a record."""
-        own, kept = self._checked(namespace, value)
-        records, scope = self._bound.story.records, self._bound.scope(own)
-        add = partial(
-            records.add,
-            own,
-            scope,
-            kept,
-            key=records.new_key(),
-            dedupe=dedupe or None,
-            person=self._bound.person,
-            derived=self._bound.derived(own, covers),
-        )
-        self._step(own, lambda tx, at: add(at=at, tx=tx))
+        records = self._bound.story.records
+        self._write(records.add, namespace, value, covers, key=records.new_key(), dedupe=dedupe or None)
 
     def withdraw(self, namespace: str, key: str) -> None:
         """Hides the record."""
-        own = self._own(namespace)
-        records, scope, person = self._bound.story.records, self._bound.scope(own), self._bound.person
+        bound = self._bound.live()
+        own, withdraw, person = bound.own(namespace), bound.story.records.withdraw, bound.person
         # What a person takes back, its job makes again; a plugin knows what it makes room for.
-        self._step(own, lambda tx, at: records.withdraw(own, scope, key, at=at, person=person, redo=person, tx=tx))
+        self._step(own, partial(withdraw, own, bound.scope(own), key, person=person, redo=person))
 
     def forget(self, namespace: str, key: str) -> None:
         """Blanks the record."""
-        own = self._own(namespace)
-        records, scope = self._bound.story.records, self._bound.scope(own)
-        self._step(own, lambda tx, _: records.forget(own, scope, key, tx=tx))
+        bound = self._bound.live()
+        own, forget = bound.own(namespace), bound.story.records.forget
+        scope = bound.scope(own)
+
+        def run(*, tx: Tx, at: Coordinate | None) -> None:
+            del at  # what is forgotten is so on every branch
+            forget(own, scope, key, tx=tx)
+
+        self._step(own, run)
 
     def apply(self) -> None:
         """Called once, at the end of the block."""
@@ -132,24 +124,26 @@ class Writes:
             with self._bound.life.held():
                 self._bound.write(self._steps)
 
-    def _step(self, own: Namespace, run: Callable[[Tx, Coordinate | None], object]) -> None:
-        self._steps.append(Step(own, self._bound.scope(own), run))
-
-    def _own(self, namespace: str) -> Namespace:
-        return self._bound.live().own(namespace)
-
-    def _checked(self, namespace: str, value: Mapping[str, Json]) -> tuple[Namespace, Json]:
-        own = self._own(namespace)
+    def _write(
+        self, write: Callable[..., object], namespace: str, value: Mapping[str, Json], covers: Covers, **columns: object
+    ) -> None:
+        bound = self._bound.live()
+        own = bound.own(namespace)
         # Copied first: what the plugin does to its value afterwards changes nothing.
         kept = thaw(value, limit=VALUE_BYTES)
         check_value(own, kept)
-        return own, kept
+        derived = bound.derived(own, covers)
+        write = partial(write, own, bound.scope(own), value=kept, person=bound.person, derived=derived, **columns)
+        self._step(own, write)
+
+    def _step(self, own: Namespace, run: Callable[..., object]) -> None:
+        self._steps.append(Step(own, self._bound.scope(own), run))
 
 
 def page(records: Sequence[Stored], after: str | None, limit: int, order: Order, where: str) -> Sequence[Stored]:
     """What `Records.list` of the store gives of records that are at hand, oldest first."""
-    if not 1 <= limit <= MOST:
-        raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {MOST}")
+    if not 1 <= limit <= _MOST:
+        raise ParameterError("limit", f"{limit} is out of range", cure=f"use 1 to {_MOST}")
     if order not in {"oldest", "newest", "key"}:
         raise ParameterError("order", f"{order!r} is not an order", cure="use oldest, newest, key")
     found = sorted(records, key=lambda record: record.key) if order == "key" else list(records)

@@ -133,7 +133,7 @@ class Narrator:
         if not text.strip():
             raise ParameterError("text", "it is empty", cure="write what the player might say")
         turn = self._turn_context(unsent(self._services.story, address, text), None, dry=True)
-        prompt = assemble(turn, Pending(self._services.story, address, turn.at), beside=_beside(turn))
+        prompt = assemble(turn, Pending(self._services.story, turn.at), beside=_beside(turn))
         return DryRun(turn.number, prompt.history_from, prompt.decided)
 
     @contextmanager
@@ -182,7 +182,7 @@ class Narrator:
         return result
 
     def _ask(self, turn: TurnContext, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
-        pending = Pending(self._services.story, turn.address, turn.at)
+        pending = Pending(self._services.story, turn.at)
         beside = _beside(turn)
         prompt = assemble(turn, pending, beside=beside)
         toolbox = Toolbox(turn, prompt, offers(turn), pending, approve)
