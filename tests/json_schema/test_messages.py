@@ -17,6 +17,7 @@ from talekeeper.json_schema import InvalidSchema, schema_fault
 CASES: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"required": ["a"]}, {}, "", "the property 'a' is missing"),
     ({"properties": {}, "required": ["a"], "additionalProperties": False}, {"a": 1}, "", "the property 'a' is not in"),
+    ({"type": "object", "required": ["b"], "additionalProperties": False}, {"a": 1}, "", "the property 'b' is missing"),
     ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "", "the property 'b' is missing, which goes with 'a'"),
     ({"additionalProperties": False}, {"z": 1}, "", "the property 'z' is not in the schema"),
     ({"unevaluatedProperties": False}, {"z": 1}, "", "the property 'z' is not in the schema"),

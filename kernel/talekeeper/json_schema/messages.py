@@ -24,13 +24,11 @@ _SUBSCHEMA_OF_A_PART = frozenset({"patternProperties", "prefixItems", "propertie
 
 def explain(schema: Mapping[str, Any], value: Any, errors: Iterable[ValidationError]) -> tuple[str, str]:
     """The place and the sentence of the most telling of one or more errors."""
+    every = list(errors)
     # jsonschema-rs 0.61 calls a required property missing that is there, but that no property is allowed to be.
-    error = _best_match(schema, [it for it in errors if not _is_there(it)])
+    real = [it for it in every if not (is_table(it.instance) and getattr(it.kind, "property", None) in it.instance)]
+    error = _best_match(schema, value, real or every)
     return place_of(error), sentence(schema, value, error)
-
-
-def _is_there(missing: ValidationError) -> bool:
-    return is_table(missing.instance) and getattr(missing.kind, "property", None) in missing.instance
 
 
 def place_of(error: ValidationError) -> str:
@@ -47,82 +45,71 @@ def sentence(schema: Mapping[str, Any], value: Any, error: ValidationError) -> s
     keyword = _keyword(error)
     say = _SENTENCES.get(keyword)
     if say:
-        return say(_Facts(error, kind, _parent(schema, error), _at(value, error.instance_path)))
+        return say(_facts(schema, value, error))
     if kind.name == "falseSchema":
         return f"{_json(error.instance)} is not allowed by the schema"
     return f"does not hold the schema's rule '{keyword}'"
 
 
 class _Facts(NamedTuple):
-    """An error, what the library says of it, the part of the schema with the broken keyword, the part of the value."""
+    """An error, what the library says of it, and the parts of schema and value that it is about.
+
+    `schema` has the broken keyword; `order` leads to it from the top, as indexes among siblings.
+    """
 
     error: ValidationError
     kind: Any
     schema: Mapping[str, Any]
+    order: list[int]
     value: Any
 
 
-def _at(value: Any, path: list[Step]) -> Any:
+def _facts(schema: Mapping[str, Any], value: Any, error: ValidationError) -> _Facts:
+    above: Any = {}
+    here: Any = schema
+    order: list[int] = []
+    path: list[Any] = error.evaluation_path
     for step in path:
+        if not is_array(here) and not (is_table(here) and step in here):
+            above = {}
+            break
+        order.append(step if isinstance(step, int) else list(here).index(step))
+        above, here = here, here[step]
+        if step in {"$ref", "$dynamicRef"}:
+            here = resolve(schema, here)
+    for step in error.instance_path:
         value = value[step]
-    return value
+    return _Facts(error, error.kind, above if is_table(above) else {}, order, value)
 
 
-def _best_match(schema: Mapping[str, Any], errors: Iterable[ValidationError]) -> ValidationError:
-    best = max(_in_order(schema, errors), key=lambda it: _relevance(schema, it))
-    while inner := _in_order(schema, _context(best)):
-        ranked = sorted(inner, key=lambda it: _relevance(schema, it))
-        if len(ranked) > 1 and _relevance(schema, ranked[0]) == _relevance(schema, ranked[1]):
+def _best_match(schema: Mapping[str, Any], value: Any, errors: list[ValidationError]) -> ValidationError:
+    # As the schema's keywords are written, which decides between errors of the same relevance.
+    ordered = sorted((_facts(schema, value, it) for it in errors), key=lambda it: it.order)
+    best = max(ordered, key=_relevance)
+    while inner := sorted((_facts(schema, value, it) for it in _context(best)), key=lambda it: it.order):
+        ranked = sorted(inner, key=_relevance)
+        if len(ranked) > 1 and _relevance(ranked[0]) == _relevance(ranked[1]):
             # The branches are equally far off, so none of them is what was meant.
-            return best
+            break
         best = ranked[0]
-    return best
+    return best.error
 
 
-def _relevance(schema: Mapping[str, Any], error: ValidationError) -> tuple[Any, ...]:
+def _relevance(facts: _Facts) -> tuple[Any, ...]:
     """Sorts by: nearer the top, later siblings, not a choice between schemas, not the type that was meant."""
-    path = _path(error)
-    return -len(path), path, _keyword(error) not in _WEAK, not _has_wanted_type(schema, error)
-
-
-def _has_wanted_type(schema: Mapping[str, Any], error: ValidationError) -> bool:
-    wanted = _parent(schema, error).get("type")
+    wanted = facts.schema.get("type")
     kinds: list[Any] = wanted if is_array(wanted) else [wanted]
-    instance: Any = error.instance
-    found = type_of(instance)
-    return found in kinds or ("integer" in kinds and found == "number" and instance == instance // 1)
+    value: Any = facts.kind.error.instance if facts.kind.name == "propertyNames" else facts.value
+    found = type_of(value)
+    of_type = found in kinds or ("integer" in kinds and found == "number" and value == value // 1)
+    path = _path(facts.error)
+    return -len(path), path, _keyword(facts.error) not in _WEAK, not of_type
 
 
-def _context(error: ValidationError) -> Iterator[ValidationError]:
-    branches: list[list[ValidationError]] = [] if _fits_several(error.kind) else getattr(error.kind, "context", [])
+def _context(facts: _Facts) -> Iterator[ValidationError]:
+    branches: list[list[ValidationError]] = [] if _fits_several(facts.kind) else getattr(facts.kind, "context", [])
     for branch in branches:
         yield from branch
-
-
-def _in_order(schema: Mapping[str, Any], errors: Iterable[ValidationError]) -> list[ValidationError]:
-    """The errors as the schema's keywords are written."""
-    return sorted(errors, key=lambda it: [step for step, _ in _walk(schema, it)])
-
-
-def _walk(schema: Mapping[str, Any], error: ValidationError) -> Iterator[tuple[int, Any]]:
-    """Down to the broken keyword: its index among its siblings, and the value or subschema it has."""
-    here: Any = schema
-    for step in error.evaluation_path:
-        if is_array(here) and isinstance(step, int):
-            index, here = step, here[step]
-        elif is_table(here) and step in here:
-            index, here = list(here).index(str(step)), here[str(step)]
-        else:
-            return
-        if step in {"$ref", "$dynamicRef"} and isinstance(here, str):
-            here = resolve(schema, here)
-        yield index, here
-
-
-def _parent(schema: Mapping[str, Any], error: ValidationError) -> Mapping[str, Any]:
-    parts = [schema, *(part for _, part in _walk(schema, error))]
-    reached = len(parts) == len(error.evaluation_path) + 1 and len(parts) > 1
-    return parts[-2] if reached and is_table(parts[-2]) else {}
 
 
 def _keyword(error: ValidationError) -> str:
