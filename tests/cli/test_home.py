@@ -7,10 +7,10 @@ import stat
 from pathlib import Path
 
 import pytest
+from talekeeper import search
 from talekeeper.db import Tx
 from talekeeper.errors import ParameterError, StoreError
 from talekeeper.home import Home, default_folder
-from talekeeper.search import index as search_index
 from talekeeper.story import Address, Draft, Story
 
 
@@ -37,18 +37,21 @@ def test_a_new_home_is_its_owners_alone(tmp_path: Path) -> None:
     assert set(modes.values()) == {0o600}, modes
 
 
-@pytest.mark.parametrize(("said", "megabytes"), [("", 48), ("0", 0), ("512", 512)])
+@pytest.mark.parametrize(
+    ("said", "given"), [("", {}), ("0", {"posting_budget": 0}), ("512", {"posting_budget": 512 << 20})]
+)
 def test_the_environment_bounds_the_postings_in_memory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, megabytes: int
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, given: dict[str, int]
 ) -> None:
-    budgets: list[int] = []
-    monkeypatch.setattr(search_index, "PostingCache", budgets.append)
+    asked: list[dict[str, int]] = []
+    monkeypatch.setattr(search, "Index", lambda **options: asked.append(options))
     monkeypatch.setenv("TALEKEEPER_POSTINGS_MB", said)
 
-    with Home.open(tmp_path / "home") as home:
-        assert home.index is home.index
+    home = Home.open(tmp_path / "home")
+    _ = home.index
+    home.db.close()
 
-    assert budgets == [megabytes << 20]
+    assert asked == [given]
 
 
 @pytest.mark.parametrize("said", ["much", "-1", "1.5", "1" * 7, "5²"])

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.evaluate.metrics import score_one
 from talekeeper.evaluate.question_sets import find_sets
-from talekeeper.evaluate.runs import measure
+from talekeeper.evaluate.runs import measure, score_one
 from talekeeper.exchange import Notes, Source, read_jsonl
 
 LINES = [

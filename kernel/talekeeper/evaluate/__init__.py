@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.evaluate.metrics import METRICS, Score, mean, score_one
     from talekeeper.evaluate.question_sets import Question, QuestionSet, find_sets
-    from talekeeper.evaluate.runs import DEPTH, Grouping, asked, load, measure, rank
+    from talekeeper.evaluate.runs import DEPTH, METRICS, Grouping, Score, asked, load, mean, measure, rank, score_one
 else:
     __getattr__ = lazy_face(__name__)
 
