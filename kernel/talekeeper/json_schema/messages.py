@@ -73,7 +73,7 @@ def _facts(schema: Mapping[str, Any], value: Any, error: ValidationError) -> _Fa
         if not is_array(here) and not (is_table(here) and step in here):
             above = {}
             break
-        order.append(step if isinstance(step, int) else list(here).index(step))
+        order.append(list(here).index(step) if is_table(here) else step)
         above, here = here, here[step]
         if step in {"$ref", "$dynamicRef"}:
             here = resolve(schema, here)
