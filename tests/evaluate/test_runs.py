@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.evaluate.question_sets import find_sets
-from talekeeper.evaluate.runs import measure, score_one
+from talekeeper.evaluate import find_sets, measure, score_one
 from talekeeper.exchange import Notes, Source, read_jsonl
 
 LINES = [

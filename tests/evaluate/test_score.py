@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.evaluate.runs import METRICS, grouped, mean, score_one
+from talekeeper.evaluate import METRICS, grouped, mean, score_one
 
 LETTERS = [*"abcdefghijkl"]
 

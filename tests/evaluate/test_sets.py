@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from talekeeper.errors import ImportFileError, NotFound
-from talekeeper.evaluate.question_sets import find_sets
+from talekeeper.evaluate import find_sets
 
 QUESTION = {"id": "q1", "session": "s", "question": "Who?", "evidence": ["a"], "category": "who", "lang": "en"}
 
