@@ -97,10 +97,7 @@ class Source:
         if len(raw) > LONGEST_LINE:
             self.fail(None, "the document is longer than 64 MiB", "is this a conversation?")
         try:
-            value = read_foreign_json(raw.decode("utf-8-sig"), long_integers=True)
-        except UnicodeDecodeError as fault:
-            line = raw.count(b"\n", 0, fault.start) + 1
-            self.fail(line, f"not UTF-8 at byte {fault.start + 1:,} of the file", "save the file as UTF-8")
+            value = read_foreign_json(_decoded(raw, self.name), long_integers=True)
         except NotJson as fault:
             self.fail(None, f"the document {fault.with_place}", "is the file complete?")
         if not is_table(value):
@@ -182,24 +179,6 @@ def opened(name: str) -> Generator[BinaryIO, None, None]:
         with _spooled(sys.stdin.buffer, name) as stream:
             yield stream
         return
-    with _opened_file(name) as stream:
-        yield stream
-
-
-def read_text(name: str) -> str:
-    """All of a small document as text; raises `ImportFileError`, also for what is not UTF-8."""
-    with opened(name) as stream:
-        raw = stream.read()
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        line = raw.count(b"\n", 0, fault.start) + 1
-        what = f"not UTF-8 at byte {fault.start + 1:,} of the file"
-        raise ImportFileError(name, line, what, cure="save the file as UTF-8") from fault
-
-
-@contextmanager
-def _opened_file(name: str) -> Generator[BinaryIO, None, None]:
     try:
         _check_kind(name, Path(name).stat().st_mode)
         # Without O_NONBLOCK, opening a pipe waits until a program writes into it, and that may be never.
@@ -218,6 +197,21 @@ def _opened_file(name: str) -> Generator[BinaryIO, None, None]:
         os.set_blocking(handle, True)
         with _spooled(stream, name) as spool:
             yield spool
+
+
+def read_text(name: str) -> str:
+    """All of a small document as text; raises `ImportFileError`, also for what is not UTF-8."""
+    with opened(name) as stream:
+        return _decoded(stream.read(), name)
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = raw.count(b"\n", 0, fault.start) + 1
+        what = f"not UTF-8 at byte {fault.start + 1:,} of the file"
+        raise ImportFileError(name, line, what, cure="save the file as UTF-8") from fault
 
 
 def _check_kind(name: str, mode: int) -> None:

@@ -36,14 +36,6 @@ ColumnCheck = Callable[[object], str]
 """Gives what a value must be, as in "must be text"; empty when it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table: its name, and what it may hold."""
-
-    name: str
-    kind: ColumnCheck
-
-
 def text(value: object) -> str:
     """Any text."""
     return "" if isinstance(value, str) else "must be text"
@@ -127,26 +119,21 @@ def search_table(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the store: its columns without `workspace`, and `key`, those that order its rows.
+    """A table of the store: its columns without `workspace`, what each may hold, and `key`, those that order its rows.
 
     `session` is the column that names the session, empty where a row belongs to the workspace alone.
     """
 
     name: str
-    declared: tuple[Column, ...]
+    columns: Mapping[str, ColumnCheck]
     key: tuple[str, ...]
-    session: str = "session"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(column.name for column in self.declared)
+    session: str
 
 
 def _table(name: str, columns: dict[str, ColumnCheck], key: str, session: str = "session") -> Table:
     """`columns` maps names, several with blanks between them, to what they hold."""
-    declared = tuple(Column(each, kind) for names, kind in columns.items() for each in names.split())
-    return Table(name, declared, tuple(key.split()), session)
+    each = {column: kind for names, kind in columns.items() for column in names.split()}
+    return Table(name, each, tuple(key.split()), session)
 
 
 OF_WORKSPACE = (
@@ -283,8 +270,8 @@ OF_BOTH = (
 )
 """Their rows belong to a session, or with an empty one to the workspace or a preset."""
 
-IN_ORDER = {table.name: place for place, table in enumerate((*OF_WORKSPACE, SESSION, *OF_SESSION, *OF_BOTH))}
-"""The place of a table among those of its workspace or session; within a table, rows ascend by `key`."""
+TABLES = {table.name: table for table in (*OF_WORKSPACE, SESSION, *OF_SESSION, *OF_BOTH)}
+"""Every table that an archive may hold, in the order of the file; within a table, rows ascend by `key`."""
 
 
 def added(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -294,10 +281,6 @@ def added(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     if table == "job":
         return {"covered_branch": None if row.get("covered_end") is None else row.get("branch")}
     return {}
-
-
-TABLES = {table.name: table for table in (*OF_WORKSPACE, SESSION, *OF_SESSION, *OF_BOTH)}
-"""Every table that an archive may hold."""
 
 
 class Chain:

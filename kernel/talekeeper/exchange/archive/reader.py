@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from talekeeper.errors import ParameterError
 from talekeeper.exchange.archive import (
     ARCHIVE_KEY,
-    IN_ORDER,
+    OF_SESSION,
     OF_WORKSPACE,
     SESSION,
     TABLES,
@@ -28,31 +28,28 @@ from talekeeper.text import is_table
 
 CURE = "nothing of the file was taken in; take another copy of it"
 _HEAD = {ARCHIVE_KEY, "version", "workspace", "written"}
+_ORDER = {name: place for place, name in enumerate(TABLES)}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row and its line; `values` has every column of the table."""
 
+    source: Source
     line: int
     table: Table
     values: dict[str, Any]
 
-    def refuse(self, source: Source, column: str, what: str) -> NoReturn:
+    def refuse(self, column: str, what: str) -> NoReturn:
         """Raises `ImportFileError` for what a column says."""
-        source.fail(self.line, f"the column {column!r} of table {self.table.name!r} {what}", CURE)
+        self.source.fail(self.line, f"the column {column!r} of table {self.table.name!r} {what}", CURE)
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """An archive whose first line has been read; `rows` can be run through once."""
+def unpack(source: Source, progress: Callable[[int], None]) -> tuple[str, Iterator[Row]]:
+    """Reads the first line, and gives the workspace and the rows, which can be run through once.
 
-    workspace: str
-    rows: Iterator[Row]
-
-
-def unpack(source: Source, progress: Callable[[int], None]) -> Archive:
-    """Reads the first line; raises `ImportFileError`, as `rows` do at the first line that is at fault."""
+    Raises `ImportFileError`, as the rows do at the first line that is at fault.
+    """
     source.stream.seek(0)
     lines = _chained(source, progress)
     first = next(lines, None)
@@ -71,7 +68,7 @@ def unpack(source: Source, progress: Callable[[int], None]) -> Archive:
         workspace = check_workspace(head["workspace"])
     except ParameterError as fault:
         source.fail(1, f"{fault.where}: {fault.what}", CURE)
-    return Archive(workspace, _rows(source, lines, version))
+    return workspace, _rows(source, lines, version)
 
 
 def _chained(source: Source, progress: Callable[[int], None]) -> Iterator[tuple[Line, dict[str, Any]]]:
@@ -94,15 +91,27 @@ def _chained(source: Source, progress: Callable[[int], None]) -> Iterator[tuple[
 
 
 def _rows(source: Source, lines: Iterator[tuple[Line, dict[str, Any]]], version: int) -> Iterator[Row]:
-    sessions, last, read = 0, _Place(source), 1
+    """Rows come in the order of writing, so none can come twice, in another's place, or alone."""
+    session, sessions, read = "", set[str](), 1
+    last: tuple[int, tuple[Any, ...]] = (-1, ())
     for line, value in lines:
         if "end" in value:
-            if value != {"end": {"sessions": sessions, "lines": read}}:
+            if value != {"end": {"sessions": len(sessions), "lines": read}}:
                 source.fail(line.number, "the last line counts other lines than there are", CURE)
             continue
         row = _row(source, line, value, version)
-        last.follow(row)
-        sessions += row.table is SESSION
+        table = row.table
+        if table is SESSION:
+            session, last = row.values["id"], (-1, ())
+            if session in sessions:
+                row.refuse("id", "names a session that stood in the file before")
+            sessions.add(session)
+        elif table.session and row.values[table.session] != session:
+            row.refuse(table.session, "names another session than the one the row stands in")
+        place = (_ORDER[table.name], tuple(row.values[name] for name in table.key))
+        if place <= last or table in (OF_WORKSPACE if session else OF_SESSION):
+            source.fail(line.number, f"the row of table {table.name!r} is twice there or out of its order", CURE)
+        last = place
         read += 1
         yield row
 
@@ -114,56 +123,16 @@ def _row(source: Source, line: Line, value: dict[str, Any], version: int) -> Row
         source.fail(line.number, "the line is no row of a table that archives hold", CURE)
     if version < VERSION:
         values = {**added(table.name, values), **values}
-    if values.keys() != set(table.columns):
-        odd = ", ".join(sorted(values.keys() ^ set(table.columns))[:5])
+    if values.keys() != table.columns.keys():
+        odd = ", ".join(sorted(values.keys() ^ table.columns.keys())[:5])
         source.fail(line.number, f"the row has not the columns of table {table.name!r}: {odd}", CURE)
-    row = Row(line.number, table, values)
-    for column in table.declared:
-        each = values[column.name]
-        if isinstance(each, str):
-            source.check(each, column.name, line.number)
-        if wanted := column.kind(each):
-            row.refuse(source, column.name, wanted)
+    row = Row(source, line.number, table, values)
+    for column, kind in table.columns.items():
+        if isinstance(values[column], str):
+            source.check(values[column], column, line.number)
+        if wanted := kind(values[column]):
+            row.refuse(column, wanted)
     return row
-
-
-class _Place:
-    """Rows come in the order of writing, so none can come twice, in another's place, or alone."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._session = ""
-        self._sessions: set[str] = set()
-        self._last: tuple[int, tuple[Any, ...]] = (-1, ())
-
-    def follow(self, row: Row) -> None:
-        """Raises `ImportFileError` for a row that cannot come next."""
-        if row.table is SESSION:
-            self._begin(row)
-        elif row.table in OF_WORKSPACE:
-            if self._session:
-                self._out_of_order(row)
-        elif row.values[row.table.session] != self._session:
-            row.refuse(self._source, row.table.session, "names another session than the one the row stands in")
-        elif self._session == "" and IN_ORDER[row.table.name] < _FIRST_OF_BOTH:
-            self._out_of_order(row)
-        place = (IN_ORDER[row.table.name], tuple(row.values[name] for name in row.table.key))
-        if place <= self._last:
-            self._out_of_order(row)
-        self._last = place
-
-    def _begin(self, row: Row) -> None:
-        self._session = row.values["id"]
-        if self._session in self._sessions:
-            row.refuse(self._source, "id", "names a session that stood in the file before")
-        self._sessions.add(self._session)
-        self._last = (-1, ())
-
-    def _out_of_order(self, row: Row) -> NoReturn:
-        self._source.fail(row.line, f"the row of table {row.table.name!r} is twice there or out of its order", CURE)
-
-
-_FIRST_OF_BOTH = IN_ORDER["record"]
 
 
 @dataclass(slots=True)
@@ -177,8 +146,7 @@ class _Branch:
 class SessionChecker:
     """Takes every row of a session in the order of the file; raises `ImportFileError` naming line and column."""
 
-    def __init__(self, source: Source, session: Row) -> None:
-        self._source = source
+    def __init__(self, session: Row) -> None:
         self._session = session
         self._branches: list[_Branch] = []
         self._lineage: dict[int, tuple[int, Row]] = {}
@@ -206,17 +174,14 @@ class SessionChecker:
         session = self._session
         for column, found in (("messages", len(self._revisions)), ("branches", len(self._branches))):
             if session.values[column] != found:
-                session.refuse(self._source, column, f"says {session.values[column]}, and {found} are there")
+                session.refuse(column, f"says {session.values[column]}, and {found} are there")
         for branch in self._branches[1:]:
             if not self._exists(branch.parent, branch.fork_depth, starts=False):
-                branch.line.refuse(self._source, "fork_depth", "names a place where nothing stands")
+                branch.line.refuse("fork_depth", "names a place where nothing stands")
         self._check_head("head")
         if session.values["redo_branch"] is not None or session.values["redo_depth"] is not None:
             self._check_head("redo")
         self._check_lineage()
-
-    def _refuse(self, row: Row, column: str, what: str) -> None:
-        row.refuse(self._source, column, what)
 
     def _exists(self, branch: int, depth: int, *, starts: bool = True) -> bool:
         """Whether a place is a message, the root, or (with `starts`) the start of a branch."""
@@ -230,7 +195,7 @@ class SessionChecker:
     def _check_head(self, name: str) -> None:
         branch, depth = self._session.values[f"{name}_branch"], self._session.values[f"{name}_depth"]
         if branch is None or depth is None or not self._exists(branch, depth):
-            self._refuse(self._session, f"{name}_depth", "names a place where nothing stands")
+            self._session.refuse(f"{name}_depth", "names a place where nothing stands")
 
     def _check_lineage(self) -> None:
         branch: int = self._session.values["head_branch"]
@@ -241,18 +206,18 @@ class SessionChecker:
             wanted[branch] = depth
         for branch, (upto, row) in self._lineage.items():
             if wanted.get(branch) != upto:
-                self._refuse(row, "upto", "is not on the way to the session's head")
+                row.refuse("upto", "is not on the way to the session's head")
         if len(wanted) > len(self._lineage):
-            self._refuse(self._session, "head_branch", "names a place that the lineage does not lead to")
+            self._session.refuse("head_branch", "names a place that the lineage does not lead to")
 
     def _branch(self, row: Row) -> None:
         number, parent, fork = row.values["id"], row.values["parent"], row.values["fork_depth"]
         if number != len(self._branches):
-            self._refuse(row, "id", f"says {number} where branch {len(self._branches)} is due")
+            row.refuse("id", f"says {number} where branch {len(self._branches)} is due")
         if parent >= max(number, 1):
-            self._refuse(row, "parent", "names a branch that is not there before it")
+            row.refuse("parent", "names a branch that is not there before it")
         if number == 0 and fork != -1:
-            self._refuse(row, "fork_depth", "of the first branch must be -1")
+            row.refuse("fork_depth", "of the first branch must be -1")
         self._branches.append(_Branch(parent, fork, fork, row))
 
     def _lineage_row(self, row: Row) -> None:
@@ -261,61 +226,61 @@ class SessionChecker:
 
     def _known_branch(self, row: Row) -> None:
         if row.values["branch"] >= len(self._branches):
-            self._refuse(row, "branch", "names a branch that is not there")
+            row.refuse("branch", "names a branch that is not there")
 
     def _message(self, row: Row) -> None:
         self._known_branch(row)
         number: int = row.values["branch"]
         branch = self._branches[number]
         if row.values["depth"] != branch.tip + 1:
-            self._refuse(row, "depth", f"says {row.values['depth']} where {branch.tip + 1} is due")
+            row.refuse("depth", f"says {row.values['depth']} where {branch.tip + 1} is due")
         branch.tip += 1
         if row.values["seq"] != len(self._revisions):
-            self._refuse(row, "seq", f"says {row.values['seq']} where {len(self._revisions)} is due")
+            row.refuse("seq", f"says {row.values['seq']} where {len(self._revisions)} is due")
         if row.values["id"] in self._revisions:
-            self._refuse(row, "id", "names a message that stood before")
+            row.refuse("id", "names a message that stood before")
         self._revisions[row.values["id"]] = row.values["revision"]
         ref = row.values["ref"]
         if ref is not None:
             if ref in self._refs:
-                self._refuse(row, "ref", "names a message that stood before")
+                row.refuse("ref", "names a message that stood before")
             self._refs.add(ref)
 
     def _message_text(self, row: Row) -> None:
         newest = self._revisions.get(row.values["message"])
         if newest is None:
-            self._refuse(row, "message", "names a message that is not there")
+            row.refuse("message", "names a message that is not there")
         elif row.values["revision"] >= newest:
-            self._refuse(row, "revision", f"is not before {newest}, that of the message")
+            row.refuse("revision", f"is not before {newest}, that of the message")
 
     def _job(self, row: Row) -> None:
         self._known_branch(row)
         if row.values["range_start"] > row.values["range_end"] + 1:
-            self._refuse(row, "range_start", "is behind the range's end")
+            row.refuse("range_start", "is behind the range's end")
         if (row.values["covered_start"] is None) != (row.values["covered_end"] is None):
-            self._refuse(row, "covered_end", "is given without the other end, or missing")
+            row.refuse("covered_end", "is given without the other end, or missing")
         branch, depth = row.values["covered_branch"], row.values["covered_end"]
         if (branch is None) != (depth is None) or (branch is not None and not self._exists(branch, depth)):
-            self._refuse(row, "covered_branch", "names a place where nothing stands")
+            row.refuse("covered_branch", "names a place where nothing stands")
 
     def _record(self, row: Row) -> None:
         if row.values["preset"]:
-            self._refuse(row, "preset", "must be empty in a session")
+            row.refuse("preset", "must be empty in a session")
         self._coordinate(row)
-        check_record(self._source, row)
+        check_record(row)
 
     def _coordinate(self, row: Row) -> None:
         if not self._exists(row.values["branch"], row.values["depth"]):
-            self._refuse(row, "depth", "names a place where nothing stands")
+            row.refuse("depth", "names a place where nothing stands")
 
 
-def check_record(source: Source, row: Row) -> None:
+def check_record(row: Row) -> None:
     """What must hold for a record of any scope."""
     values = row.values
     start, end = values["range_start"], values["range_end"]
     if (start is None) != (end is None) or (start is not None and start > end):
-        row.refuse(source, "range_end", "and range_start are no range")
+        row.refuse("range_end", "and range_start are no range")
     if values["forgotten"] and (values["value"] != "null" or not values["withdrawn"]):
-        row.refuse(source, "forgotten", "is set on a record that still says something")
+        row.refuse("forgotten", "is set on a record that still says something")
     if values["value"] == "null" and not values["withdrawn"]:
-        row.refuse(source, "value", "is null in a record that was not withdrawn")
+        row.refuse("value", "is null in a record that was not withdrawn")

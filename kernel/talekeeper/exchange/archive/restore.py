@@ -20,7 +20,7 @@ from talekeeper.exchange.archive import ARCHIVE_KEY, SESSION
 from talekeeper.exchange.archive.reader import CURE, Row, SessionChecker, check_record, unpack
 from talekeeper.exchange.batches import Options, Report
 from talekeeper.exchange.source import Source
-from talekeeper.story import Address, Scope, Story, check_name
+from talekeeper.story import Scope, Story, check_name
 
 _BATCH = 500
 _SAME = ("created", "revision", "messages")
@@ -44,7 +44,7 @@ def restore_archive(
     """
     report = Report(source.name, ARCHIVE_KEY, dry_run=options.dry_run)
     try:
-        into = workspace or unpack(source, lambda _: None).workspace
+        into = workspace or unpack(source, lambda _: None)[0]
         check = replace(options, dry_run=True)
         if options.dry_run:
             _Restore(story, source, check, report, into).run(progress)
@@ -91,7 +91,8 @@ class _Restore:
     def run(self, progress: Callable[[int], None]) -> None:
         """Runs through the file; whatever ends it early, the session it was at is taken away again."""
         try:
-            for row in unpack(self._source, progress).rows:
+            _, rows = unpack(self._source, progress)
+            for row in rows:
                 self._take(row)
             self._close()
         except BaseException:
@@ -119,8 +120,8 @@ class _Restore:
     def _take_of_workspace(self, row: Row) -> None:
         if row.table.name == "record":
             if (row.values["branch"], row.values["depth"]) != (0, -1):
-                row.refuse(self._source, "depth", "names a place in a story, and the record belongs to none")
-            check_record(self._source, row)
+                row.refuse("depth", "names a place in a story, and the record belongs to none")
+            check_record(row)
 
     def _take_of_session(self, checker: SessionChecker, row: Row) -> None:
         checker.add(row)
@@ -136,7 +137,7 @@ class _Restore:
     def _open(self, row: Row) -> None:
         if self._session and self._options.session is not None:
             self._source.fail(row.line, "the archive holds several sessions", "leave --session away")
-        self._checker = SessionChecker(self._source, replace(row, values=dict(row.values)))
+        self._checker = SessionChecker(replace(row, values=dict(row.values)))
         self._session = check_name(self._options.session or str(row.values["id"]), "session")
         row.values["id"] = self._session
         there = self._story.read(self._there)
@@ -168,7 +169,11 @@ class _Restore:
             scope = Scope(self._workspace, session=self._session)
             self._write(partial(count_records, scope))
             self._story.index.rebuild(scope)
-            self._write(partial(show, Address(self._workspace, self._session)))
+            self._write(self._show)
+
+    def _show(self, tx: Tx) -> None:
+        place = (self._workspace, self._session)
+        tx.run("UPDATE session SET deleting = 0 WHERE workspace = ? AND id = ?", place)
 
     def _of_workspace(self, tx: Tx) -> None:
         """All in one transaction: the rows, their count, and the index's being behind."""
@@ -223,8 +228,3 @@ def count_records(scope: Scope, tx: Tx) -> None:
         "GROUP BY workspace, preset, session, plugin, namespace",
         place,
     )
-
-
-def show(address: Address, tx: Tx) -> None:
-    """Lets everybody see a session that is complete."""
-    tx.run("UPDATE session SET deleting = 0 WHERE workspace = ? AND id = ?", (address.workspace, address.session))

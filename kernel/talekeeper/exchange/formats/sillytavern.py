@@ -54,11 +54,18 @@ def read_sillytavern(source: Source, notes: Notes, player: str | None = None) ->
         place += 1
         if row.values.get("is_system") is True:
             notes.take("a message that SillyTavern hides is kept and not searched", row.line.number)
-        entry = _Message(row, f"#{place}", names, player).entry()
-        if entry is None:
+        text = names.fill(row.text("mes"))
+        if not text.strip():
             notes.take("blank text", row.line.number)
-        else:
-            yield entry
+            continue
+        swipes, chosen = _swipes(row, names, text)
+        shared = _draft(row, names, player)
+        drafts = [
+            replace(shared, text=swipe, ref=f"#{place}/{number}" if number else f"#{place}")
+            for number, swipe in enumerate(swipes)
+        ]
+        takes = tuple(d for number, d in enumerate(drafts) if number != chosen and d.text.strip() and d.text != text)
+        yield Entry(row.line.number, row.line.end, replace(drafts[chosen], takes=takes))
 
 
 def _name(row: JsonRow, key: str) -> str:
@@ -67,48 +74,25 @@ def _name(row: JsonRow, key: str) -> str:
     return row.text(key).strip() if isinstance(value, str) and value != "unused" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
-    row: JsonRow
-    place: str
-    names: Names
-    player: str | None
+def _swipes(row: JsonRow, names: Names, text: str) -> tuple[list[str], int]:
+    """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
+    texts = [names.fill(each) for each in row.texts("swipes")]
+    if not texts:
+        return [text], 0
+    chosen = row.values.get("swipe_id")
+    if not isinstance(chosen, int) or not 0 <= chosen < len(texts):
+        chosen = texts.index(text) if text in texts else 0
+    texts[chosen] = text
+    return texts, chosen
 
-    def entry(self) -> Entry | None:
-        text = self.names.fill(self.row.text("mes"))
-        if not text.strip():
-            return None
-        swipes, chosen = self._swipes(text)
-        drafts = [self._draft(swipe, number) for number, swipe in enumerate(swipes)]
-        takes = tuple(d for number, d in enumerate(drafts) if number != chosen and d.text.strip() and d.text != text)
-        return Entry(self.row.line.number, self.row.line.end, replace(drafts[chosen], takes=takes))
 
-    def _swipes(self, text: str) -> tuple[list[str], int]:
-        """All texts at this place and the chosen one's number. `mes` wins over the swipe it was edited from."""
-        texts = [self.names.fill(each) for each in self.row.texts("swipes")]
-        if not texts:
-            return [text], 0
-        chosen = self.row.values.get("swipe_id")
-        if not isinstance(chosen, int) or not 0 <= chosen < len(texts):
-            chosen = texts.index(text) if text in texts else 0
-        texts[chosen] = text
-        return texts, chosen
-
-    def _draft(self, text: str, swipe: int) -> Draft:
-        speaker = self.row.text("name") if "name" in self.row.values else ""
-        is_user = self.row.values.get("is_user") is True
-        mark: Role = "system" if self.row.values.get("is_system") is True else "player" if is_user else "narrator"
-        speaker = speaker or (self.names.player if is_user else "")
-        return Draft(
-            role=role_of(speaker, self.player, mark),
-            text=text,
-            speaker=speaker,
-            ref=f"{self.place}/{swipe}" if swipe else self.place,
-            time=self._time(),
-        )
-
-    def _time(self) -> str | None:
-        """Whatever is neither text nor a number is no time."""
-        value = self.row.values.get("send_date")
-        is_time = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-        return self.row.scalar("send_date") if is_time else None
+def _draft(row: JsonRow, names: Names, player: str | None) -> Draft:
+    """What all swipes of a message share."""
+    speaker = row.text("name") if "name" in row.values else ""
+    is_user = row.values.get("is_user") is True
+    mark: Role = "system" if row.values.get("is_system") is True else "player" if is_user else "narrator"
+    speaker = speaker or (names.player if is_user else "")
+    time = row.values.get("send_date")
+    # Whatever is neither text nor a number is no time.
+    is_time = isinstance(time, (str, int, float)) and not isinstance(time, bool)
+    return Draft(role_of(speaker, player, mark), "", speaker, time=row.scalar("send_date") if is_time else None)
