@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 
 from talekeeper.db import Lease, Tx
 from talekeeper.errors import NotFound
-from talekeeper.models import Usage
-from talekeeper.plugin_context import Pending
-from talekeeper.story import Address, Coordinate, Draft, Job, Message, ModelUse, Session, Story
-from talekeeper.turn.prompt import Prompt
-from talekeeper.turn.turn_context import SegmentReport, ToolOutcome, TurnContext, TurnResult
+from talekeeper.story import Address, Coordinate, Draft, Job, Message, Session, Story
+from talekeeper.turn.tool_loop import ToolLoop
+from talekeeper.turn.turn_context import SegmentReport, TurnContext, TurnResult
 
 Enqueue = Callable[[Tx, Session, Message, Sequence[Message]], tuple[Job, ...]]
 
@@ -30,19 +28,6 @@ class Accepted:
     before: tuple[Message, ...] = ()
     resumed: bool = False
     retry: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NarratedTurn:
-    """A narration with everything that is written beside it."""
-
-    turn: TurnContext
-    prompt: Prompt
-    text: str
-    pending: Pending
-    usage: Usage | None
-    used: Sequence[ModelUse]
-    calls: Sequence[ToolOutcome]
 
 
 def accept(story: Story, address: Address, draft: Draft) -> Accepted:
@@ -97,17 +82,25 @@ def unsent(story: Story, address: Address, text: str) -> Accepted:
     return Accepted(session, session.head, number, message)
 
 
-def commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue) -> TurnResult:
+def commit(loop: ToolLoop, text: str, lease: Lease, enqueue: Enqueue) -> TurnResult:
     """Writes the narration under its player message, wherever the head is now, with uses, decisions, usage and jobs."""
-    turn = narrated.turn
-    result = turn.services.story.write(lambda tx: _commit(narrated, lease, enqueue, tx), name="commit a turn")
-    turn.report(
-        "turn.committed",
-        message=result.narration.id,
-        calls=len(result.calls),
-        jobs=len(result.jobs),
-        uses=len(narrated.prompt.uses),
-    )
+    turn, toolbox, story = loop.turn, loop.toolbox, loop.turn.services.story
+
+    def write(tx: Tx) -> TurnResult:
+        lease.check(tx)
+        narration = _answer(turn, text, tx)
+        at = narration.coordinate
+        faults = toolbox.pending.commit(tx, at)
+        story.turn_log.show(turn.address, at, turn.number, toolbox.prompt.uses, tx)
+        decided = [(one.plugin, one.segment, one.document) for one in _with_faults(toolbox.prompt.decided, faults)]
+        decisions = story.turn_log.decide(turn.address, at, turn.number, decided, tx)
+        story.turn_log.spend(turn.address, loop.used, tx=tx)
+        jobs = enqueue(tx, turn.session, narration, turn.asked)
+        return TurnResult((*turn.asked, narration), loop.usage, tuple(toolbox.done), tuple(decisions), jobs)
+
+    result = story.write(write, name="commit a turn")
+    message, uses = result.narration.id, len(toolbox.prompt.uses)
+    turn.report("turn.committed", message=message, calls=len(result.calls), jobs=len(result.jobs), uses=uses)
     return result
 
 
@@ -126,20 +119,6 @@ def commit_by_hand(story: Story, address: Address, draft: Draft, lease: Lease, e
         return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
 
     return story.write(write, name="write a narration")
-
-
-def _commit(narrated: NarratedTurn, lease: Lease, enqueue: Enqueue, tx: Tx) -> TurnResult:
-    turn, story = narrated.turn, narrated.turn.services.story
-    lease.check(tx)
-    narration = _answer(turn, narrated.text, tx)
-    at = narration.coordinate
-    faults = narrated.pending.commit(tx, at)
-    story.turn_log.show(turn.address, at, turn.number, narrated.prompt.uses, tx)
-    decided = [(one.plugin, one.segment, one.document) for one in _with_faults(narrated.prompt.decided, faults)]
-    decisions = story.turn_log.decide(turn.address, at, turn.number, decided, tx)
-    story.turn_log.spend(turn.address, narrated.used, tx=tx)
-    jobs = enqueue(tx, turn.session, narration, turn.asked)
-    return TurnResult((*turn.asked, narration), narrated.usage, tuple(narrated.calls), tuple(decisions), jobs)
 
 
 def _answer(turn: TurnContext, text: str, tx: Tx) -> Message:

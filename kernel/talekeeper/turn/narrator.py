@@ -18,17 +18,7 @@ from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Session
 from talekeeper.text import estimate_tokens
 from talekeeper.trace import Trace
-from talekeeper.turn.commit import (
-    Accepted,
-    Enqueue,
-    NarratedTurn,
-    accept,
-    commit,
-    commit_by_hand,
-    resume,
-    retry,
-    unsent,
-)
+from talekeeper.turn.commit import Accepted, Enqueue, accept, commit, commit_by_hand, resume, retry, unsent
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset, narration_settings
 from talekeeper.turn.prompt import Prompt, assemble
@@ -165,9 +155,12 @@ class Narrator:
         turn = self._turn_context(accepted, cancel)
         turn.report("turn.accepted", resumed=accepted.resumed, anew=accepted.retry)
         try:
-            narrated = self._ask(turn, on_text, approve)
+            loop = self._loop(turn, on_text, approve)
+            text = loop.narrate()
+            if loop.by_schema and turn.slot and turn.slot.tools and turn.slot not in self._without_tools:
+                self._without_tools.append(turn.slot)
             turn.check()
-            result = commit(narrated, lease, self._enqueue)
+            result = commit(loop, text, lease, self._enqueue)
         except Cancelled:
             turn.report("turn.cancelled")
             raise
@@ -181,7 +174,7 @@ class Narrator:
             turn.report("turn.untidy", reason=str(fault))
         return result
 
-    def _ask(self, turn: TurnContext, on_text: OnText | None, approve: Approve | None) -> NarratedTurn:
+    def _loop(self, turn: TurnContext, on_text: OnText | None, approve: Approve | None) -> ToolLoop:
         pending = Pending(self._services.story, turn.at)
         beside = _beside(turn)
         prompt = assemble(turn, pending, beside=beside)
@@ -192,11 +185,7 @@ class Narrator:
             return assemble(turn, pending, beside=beside, share=_SHRINK)
 
         tools = turn.slot is not None and turn.slot.tools and turn.slot not in self._without_tools
-        loop = ToolLoop(turn, self._client(turn.slot_name), toolbox, shrink, on_text, by_schema=not tools)
-        text = loop.narrate()
-        if loop.by_schema and tools and turn.slot:
-            self._without_tools.append(turn.slot)
-        return NarratedTurn(turn, toolbox.prompt, text, pending, loop.usage, loop.used, toolbox.done)
+        return ToolLoop(turn, self._client(turn.slot_name), toolbox, shrink, on_text, by_schema=not tools)
 
     def _client(self, name: str) -> ChatModel:
         """Kept from turn to turn: where the slot names no model, its client asks the endpoint for one, once."""

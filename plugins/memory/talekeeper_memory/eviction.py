@@ -73,78 +73,54 @@ def _candidate(record: Record, use: Use | None) -> Candidate:
 
 
 def evicted(held: Iterable[Candidate], capacity: int) -> list[str]:
-    """The keys to take, in order, until `capacity` are left; fewer when the rest are pinned."""
-    left = list(held)
-    surplus = len(left) - capacity
-    placed = sorted((one for one in left if one.start is not None), key=lambda one: (one.start, one.end, one.key))
-    chain = _Chain(placed)
+    """The keys to take, in order, until `capacity` are left; fewer when the rest are pinned.
+
+    The smallest hole is read off a heap. After each pick only the neighbours' holes change: their entries are pushed
+    again, and stale ones are passed over.
+    """
+    left = {one.key: one for one in held}
+    placed = sorted(
+        (one for one in left.values() if one.start is not None), key=lambda one: (one.start, one.end, one.key)
+    )
+    before = dict(zip((one.key for one in placed), [None, *placed], strict=False))
+    after = dict(zip((one.key for one in placed), [*placed[1:], None], strict=False))
+    holes: dict[str, int | None] = {}
+    heap: list[tuple[int, tuple[int, int, str]]] = []
+
+    def note(one: Candidate | None) -> None:
+        if one is not None:
+            hole = holes[one.key] = _hole(before[one.key], one, after[one.key])
+            if hole is not None:
+                heapq.heappush(heap, (hole, one.by_use))
+
+    for one in placed:
+        note(one)
     gone: list[str] = []
-    while len(gone) < surplus:
-        taken = chain.smallest() or _least_used(left, gone)
-        if taken is None:
+    while len(left) > capacity:
+        while heap and holes.get(heap[0][1][-1]) != heap[0][0]:
+            heapq.heappop(heap)
+        # Where coverage has no candidate: records without a place, the first and the last.
+        free = [heap[0][1]] if heap else [one.by_use for one in left.values() if not one.pinned]
+        if not free:
             break
-        gone.append(taken.key)
-        chain.take(taken)
+        key = min(free)[-1]
+        gone.append(key)
+        del left[key]
+        holes.pop(key, None)
+        earlier, later = before.pop(key, None), after.pop(key, None)
+        if earlier is not None:
+            after[earlier.key] = later
+        if later is not None:
+            before[later.key] = earlier
+        note(earlier)
+        note(later)
     return gone
 
 
-def _least_used(left: list[Candidate], gone: list[str]) -> Candidate | None:
-    """For when coverage has no candidate: records without a place, then the first and the last."""
-    taken = set(gone)
-    free = [one for one in left if not one.pinned and one.key not in taken]
-    return min(free, key=lambda one: one.by_use, default=None)
-
-
-class _Chain:
-    """The placed records in order, each with its neighbours; the smallest hole is read off a heap.
-
-    After each pick only the neighbours' holes change: their entries are pushed again, and stale ones are passed over.
-    """
-
-    def __init__(self, placed: list[Candidate]) -> None:
-        self._items = placed
-        self._at = {one.key: index for index, one in enumerate(placed)}
-        self._before = [index - 1 for index in range(len(placed))]
-        self._after = [index + 1 if index + 1 < len(placed) else -1 for index in range(len(placed))]
-        self._gone: set[int] = set()
-        self._heap: list[tuple[int, tuple[int, int, str], int]] = []
-        for index in range(len(placed)):
-            self._push(index)
-
-    def smallest(self) -> Candidate | None:
-        """The candidate with the smallest hole, ties by use; None when only ends and pins are left."""
-        while self._heap:
-            hole, _, index = self._heap[0]
-            if index not in self._gone and self._hole(index) == hole:
-                return self._items[index]
-            heapq.heappop(self._heap)
+def _hole(left: Candidate | None, one: Candidate, right: Candidate | None) -> int | None:
+    """None for ends and pinned ones."""
+    if one.pinned or left is None or right is None:
         return None
-
-    def take(self, one: Candidate) -> None:
-        """Takes a record out; its neighbours close up."""
-        index = self._at.get(one.key)
-        if index is None:
-            return
-        self._gone.add(index)
-        before, after = self._before[index], self._after[index]
-        if before >= 0:
-            self._after[before] = after
-            self._push(before)
-        if after >= 0:
-            self._before[after] = before
-            self._push(after)
-
-    def _push(self, index: int) -> None:
-        hole = self._hole(index)
-        if hole is not None:
-            heapq.heappush(self._heap, (hole, self._items[index].by_use, index))
-
-    def _hole(self, index: int) -> int | None:
-        """None for ends and pinned ones."""
-        one, before, after = self._items[index], self._before[index], self._after[index]
-        if one.pinned or before < 0 or after < 0:
-            return None
-        left, right = self._items[before], self._items[after]
-        if one.start in {left.start, right.start}:
-            return 0
-        return max(0, (right.start or 0) - (left.end or 0) - 1)
+    if one.start in {left.start, right.start}:
+        return 0
+    return max(0, (right.start or 0) - (left.end or 0) - 1)

@@ -84,16 +84,14 @@ def _ask(work: _Work) -> Reply:
         turn=story_lines(work.messages),
     )
     schema = reply_schema(known.values(), most, characters)
-    given = ctx.models.complete("extract", conversation, schema=schema)
-    fault = reply_fault(given.value, known)
-    if fault:
-        conversation.append(("assistant", given.text))
-        conversation.append(("user", work.prompts.fill("again", fault=fault)))
+    fault = ""
+    for _ in range(2):
         given = ctx.models.complete("extract", conversation, schema=schema)
         fault = reply_fault(given.value, known)
-    if fault:
-        raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
-    return parse_reply(given.value, known, most, characters)
+        if not fault:
+            return parse_reply(given.value, known, most, characters)
+        conversation += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
+    raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
 
 
 def _instruction(work: _Work, most: int, characters: int) -> str:

@@ -43,6 +43,11 @@ class _Choice:
     def done(self) -> bool:
         return self.full and len(self.report) >= _REPORTED
 
+    def add(self, record: Record, considered: Considered) -> None:
+        self.report.append(considered)
+        if not considered.reason:
+            self.taken.append(record)
+
 
 def recalled_facts(ctx: PluginContext, turn: TurnView) -> Recalled:
     """Facts older than the latest turns that the player's message calls up, the best few in story order."""
@@ -170,9 +175,7 @@ def _take_pins(choice: _Choice, held: Mapping[str, Record], scores: Mapping[str,
     for record in held.values():
         if record.value.get("pinned", False):
             reason = f"{choice.most} pinned ones are taken" if choice.full else ""
-            choice.report.append(_considered_memory(record, scores.get(record.key), reason))
-            if not choice.full:
-                choice.taken.append(record)
+            choice.add(record, _considered_memory(record, scores.get(record.key), reason))
 
 
 def _take_best(choice: _Choice, held: Mapping[str, Record], scored: Sequence[Scored], repeats: _Repeats) -> None:
@@ -186,9 +189,7 @@ def _take_best(choice: _Choice, held: Mapping[str, Record], scored: Sequence[Sco
         repeated = "" if choice.full else repeats.of(record, choice.taken)
         if repeated:
             reason = "repeats one that is taken"
-        choice.report.append(_considered_memory(record, one, reason, repeated))
-        if not reason:
-            choice.taken.append(record)
+        choice.add(record, _considered_memory(record, one, reason, repeated))
 
 
 @dataclass(slots=True)

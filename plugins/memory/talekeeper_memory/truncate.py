@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 
 from talekeeper.api import cut_graphemes, estimate_tokens, sentence_ends
 
@@ -36,15 +37,11 @@ def last_tokens(text: str, tokens: int) -> str:
     return text[len(text) - length :].lstrip()
 
 
-def count_words(text: str) -> int:
-    """Words; two Chinese or Japanese characters count as one."""
-    found = _WORD.findall(text)
-    dense = sum(1 for word in found if _DENSE_LETTER.match(word))
-    return len(found) - dense + (dense + 1) // 2
-
-
 def cut_to_words(text: str, limit: int) -> str:
-    """At most `limit` words, ending with the last sentence that fits; within a sentence only when none does."""
+    """At most `limit` words, ending with the last sentence that fits; within a sentence only when none does.
+
+    Two Chinese or Japanese characters count as one word.
+    """
     text = text.strip()
     end, over = _words_end(text, limit)
     if over is None:
@@ -89,11 +86,5 @@ def _words_end(text: str, limit: int) -> tuple[int, int | None]:
 
 def _fitting(text: str, tokens: int) -> int:
     """The longest beginning that is no more than `tokens`, in characters."""
-    low, high = 0, min(len(text), tokens * 4)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if estimate_tokens(text[:middle]) <= tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    lengths = range(1, min(len(text), tokens * 4) + 1)
+    return bisect_right(lengths, tokens, key=lambda length: estimate_tokens(text[:length]))

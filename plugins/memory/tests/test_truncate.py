@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.api import estimate_tokens, sentence_ends
 from talekeeper_memory import truncate
 from talekeeper_memory.truncate import (
-    count_words,
     cut_at_sentence,
     cut_to_words,
     first_tokens,
@@ -17,7 +18,13 @@ from talekeeper_memory.truncate import (
     one_line,
 )
 
+DENSE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 MIXED = st.text(st.sampled_from("ab cé. !?\n。！漢字かな😀"), max_size=400)
+
+
+def count_words(text: str) -> int:
+    """Two Chinese or Japanese characters are one word."""
+    return (len(DENSE.findall(text)) + 1) // 2 + len(re.findall(r"\w[\w'’-]*", DENSE.sub(" ", text)))
 
 
 @pytest.mark.parametrize(
@@ -55,6 +62,8 @@ def test_a_cut_is_a_beginning_within_the_limit(text: str, limit: int) -> None:
 )
 def test_words_are_counted_in_any_script(text: str, words: int) -> None:
     assert count_words(text) == words
+    assert cut_to_words(text, words) == text
+    assert not text or cut_to_words(text, words - 1) != text
 
 
 @pytest.mark.parametrize(("words", "kept"), [(50, 50), (51, 40)], ids=["50th", "51st"])
