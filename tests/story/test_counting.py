@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from talekeeper.db import write_gate
 from talekeeper.manifest import Namespace, SearchTable
-from talekeeper.story import Address, Message, Scope, Story, passages
+from talekeeper.story import Address, Message, Scope, Story
+from talekeeper.story.indexing import passages
 from talekeeper.text import Terms, document_terms
 
 NAMESPACE = Namespace("lore", "entries", search=SearchTable(text=("body",), title="name", time="when"))

@@ -6,15 +6,15 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.story.checks import check_line, check_name, check_value, check_workspace
-    from talekeeper.story.indexing import IndexFault
+    from talekeeper.story.indexing.index import IndexFault
+    from talekeeper.story.indexing.vectors import WAY, Unembedded
     from talekeeper.story.jobs import Jobs, Unrecorded
     from talekeeper.story.ledger import MAX_BACKLOG, PUT_ASIDE, lacked
-    from talekeeper.story.messages import Messages
-    from talekeeper.story.records import Records
+    from talekeeper.story.messages.messages import Messages
+    from talekeeper.story.records.records import Records
+    from talekeeper.story.records.versions import Order
     from talekeeper.story.story import Story
     from talekeeper.story.turn_log import TurnLog
-    from talekeeper.story.vectors import WAY, Unembedded
-    from talekeeper.story.versions import Order
     from talekeeper.story.views import (
         ROOT,
         Address,

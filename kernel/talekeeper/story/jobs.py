@@ -16,8 +16,8 @@ from talekeeper.errors import Conflict, ParameterError, StoreError
 from talekeeper.story import ledger
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import COLUMNS, FIRST_DELAY, LACKS, LONGEST_DELAY, MAX_ATTEMPTS, ONE, OPEN
-from talekeeper.story.lineage import line_to, place_on
-from talekeeper.story.rows import NO_LIMIT, story_messages
+from talekeeper.story.messages.lineage import line_to, place_on
+from talekeeper.story.messages.rows import NO_LIMIT, story_messages
 from talekeeper.story.views import Address, Coordinate, Job, JobState, Message
 
 Ranges = list[tuple[int, int]]

@@ -10,9 +10,9 @@ from typing import Any
 
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound
-from talekeeper.story import rows
 from talekeeper.story.checks import check_line, check_name, check_workspace
 from talekeeper.story.core import Core
+from talekeeper.story.messages import rows
 from talekeeper.story.upkeep import Task, mark
 from talekeeper.story.views import Address, Session, Workspace
 

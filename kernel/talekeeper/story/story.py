@@ -17,11 +17,11 @@ from talekeeper.story.upkeep import is_due
 
 if TYPE_CHECKING:
     from talekeeper.search import Index
-    from talekeeper.story.indexing import StoryIndex
-    from talekeeper.story.messages import Messages
-    from talekeeper.story.records import Records
-    from talekeeper.story.tree import Tree
-    from talekeeper.story.vectors import Vectors
+    from talekeeper.story.indexing.index import StoryIndex
+    from talekeeper.story.indexing.vectors import Vectors
+    from talekeeper.story.messages.messages import Messages
+    from talekeeper.story.messages.tree import Tree
+    from talekeeper.story.records.records import Records
 
 T = TypeVar("T")
 
@@ -46,35 +46,35 @@ class Story:
     @cached_property
     def messages(self) -> Messages:
         """Adding, reading and changing messages."""
-        from talekeeper.story.messages import Messages  # noqa: PLC0415 - see above
+        from talekeeper.story.messages.messages import Messages  # noqa: PLC0415 - see above
 
         return Messages(self._core)
 
     @cached_property
     def tree(self) -> Tree:
         """Moving about among the branches of a session."""
-        from talekeeper.story.tree import Tree  # noqa: PLC0415 - see above
+        from talekeeper.story.messages.tree import Tree  # noqa: PLC0415 - see above
 
         return Tree(self._core)
 
     @cached_property
     def records(self) -> Records:
         """The records of plugins."""
-        from talekeeper.story.records import Records  # noqa: PLC0415 - see above
+        from talekeeper.story.records.records import Records  # noqa: PLC0415 - see above
 
         return Records(self._core)
 
     @cached_property
     def index(self) -> StoryIndex:
         """What each workspace declares for the index, and the maintenance of the index."""
-        from talekeeper.story.indexing import StoryIndex  # noqa: PLC0415 - see above
+        from talekeeper.story.indexing.index import StoryIndex  # noqa: PLC0415 - see above
 
         return StoryIndex(self._core)
 
     @cached_property
     def vectors(self) -> Vectors:
         """Passages that wait for a vector, and the vectors made of them."""
-        from talekeeper.story.vectors import Vectors  # noqa: PLC0415 - see above
+        from talekeeper.story.indexing.vectors import Vectors  # noqa: PLC0415 - see above
 
         return Vectors(self._core)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from talekeeper.db import Row, Tx, dumps, stored
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import line_to
+from talekeeper.story.messages.lineage import line_to
 from talekeeper.story.views import Address, Coordinate, Decision, ModelUse, RecordUse
 
 

@@ -15,10 +15,12 @@ from talekeeper.db import Row, Tx
 from talekeeper.errors import StoreUnusable
 from talekeeper.manifest import Namespace
 from talekeeper.search import Kind, Passage
-from talekeeper.story import passages, rows, upkeep
+from talekeeper.story import upkeep
 from talekeeper.story.core import Core
-from talekeeper.story.passages import is_indexed, message_passage, record_passage
-from talekeeper.story.versions import COLUMNS, CURRENT_SOMEWHERE, view
+from talekeeper.story.indexing import passages
+from talekeeper.story.indexing.passages import is_indexed, message_passage, record_passage
+from talekeeper.story.messages import rows
+from talekeeper.story.records.versions import COLUMNS, CURRENT_SOMEWHERE, view
 from talekeeper.story.views import Address, Scope
 
 if TYPE_CHECKING:

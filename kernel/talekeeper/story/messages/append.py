@@ -12,11 +12,11 @@ from operator import attrgetter
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ParameterError
-from talekeeper.story import rows
 from talekeeper.story.checks import check_name
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import anchor, extend, has_message, keep
-from talekeeper.story.passages import draft_terms, is_indexed, message_passage
+from talekeeper.story.indexing.passages import draft_terms, is_indexed, message_passage
+from talekeeper.story.messages import rows
+from talekeeper.story.messages.lineage import anchor, extend, has_message, keep
 from talekeeper.story.views import ROOT, Address, Coordinate, Draft, Message, Session
 from talekeeper.text import Terms, check_text
 

@@ -8,7 +8,7 @@ from typing import cast
 from talekeeper.db import Row, Tx, stored
 from talekeeper.errors import NotFound
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import line_to
+from talekeeper.story.messages.lineage import line_to
 from talekeeper.story.views import Address, Coordinate, Message, Role, Session, Workspace
 
 SESSION_COLUMNS = (

@@ -12,9 +12,9 @@ from functools import partial
 from talekeeper.db import Row, Tx
 from talekeeper.manifest import SearchTable
 from talekeeper.story.core import Core
-from talekeeper.story.passages import is_hidden, record_texts, search_tables
-from talekeeper.story.rows import by_ids, session
-from talekeeper.story.versions import COLUMNS, view
+from talekeeper.story.indexing.passages import is_hidden, record_texts, search_tables
+from talekeeper.story.messages.rows import by_ids, session
+from talekeeper.story.records.versions import COLUMNS, view
 from talekeeper.story.views import Address, Message, Record, Scope
 
 WAY = "speaker: text/1"

@@ -9,11 +9,11 @@ from functools import partial
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.search import Kind
-from talekeeper.story import append, rows
 from talekeeper.story.core import Core
-from talekeeper.story.derived import source_changed
-from talekeeper.story.lineage import line_to
-from talekeeper.story.passages import counted, is_indexed, message_passage, message_texts
+from talekeeper.story.indexing.passages import counted, is_indexed, message_passage, message_texts
+from talekeeper.story.messages import append, rows
+from talekeeper.story.messages.lineage import line_to
+from talekeeper.story.records.derived import source_changed
 from talekeeper.story.views import Address, Coordinate, Draft, Message, TextRevision
 from talekeeper.text import check_text
 

@@ -16,12 +16,22 @@ from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.search import Kind
-from talekeeper.story import passages, versions
 from talekeeper.story.checks import check_name, check_value
 from talekeeper.story.core import Core
-from talekeeper.story.derived import reopen_makers
-from talekeeper.story.lineage import place_on
-from talekeeper.story.versions import BLANK, COLUMNS, CURRENT_SOMEWHERE, IN_NAMESPACE, Order, Page, Target, Version
+from talekeeper.story.indexing import passages
+from talekeeper.story.messages.lineage import place_on
+from talekeeper.story.records import versions
+from talekeeper.story.records.derived import reopen_makers
+from talekeeper.story.records.versions import (
+    BLANK,
+    COLUMNS,
+    CURRENT_SOMEWHERE,
+    IN_NAMESPACE,
+    Order,
+    Page,
+    Target,
+    Version,
+)
 from talekeeper.story.views import Address, Coordinate, Derived, Record, Scope
 
 Found = list[Record]

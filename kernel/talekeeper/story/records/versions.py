@@ -15,10 +15,10 @@ from talekeeper.db import Row, Tx, stored
 from talekeeper.errors import LimitReached, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.search import Kind
-from talekeeper.story import rows
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import anchor, line_to, place_on
-from talekeeper.story.passages import record_passage, search_table
+from talekeeper.story.indexing.passages import record_passage, search_table
+from talekeeper.story.messages import rows
+from talekeeper.story.messages.lineage import anchor, line_to, place_on
 from talekeeper.story.views import ROOT, Address, Coordinate, Derived, Record, Scope
 
 Order = Literal["oldest", "newest", "key"]

@@ -13,8 +13,8 @@ from talekeeper.db import Row, Tx
 from talekeeper.manifest import Namespace
 from talekeeper.story.core import Core
 from talekeeper.story.ledger import OPEN, reopen_where
-from talekeeper.story.lineage import branches_below
-from talekeeper.story.versions import BLANK, COLUMNS, CURRENT_SOMEWHERE, Target, Version, view, write_version
+from talekeeper.story.messages.lineage import branches_below
+from talekeeper.story.records.versions import BLANK, COLUMNS, CURRENT_SOMEWHERE, Target, Version, view, write_version
 from talekeeper.story.views import Address, Coordinate, Derived, JobState, Record
 
 Change = Literal["edited", "deleted"]

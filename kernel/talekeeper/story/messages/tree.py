@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, NotFound
-from talekeeper.story import rows
-from talekeeper.story.append import Growth
 from talekeeper.story.checks import check_name
 from talekeeper.story.core import Core
-from talekeeper.story.lineage import anchor, fork_of, keep, upto
+from talekeeper.story.messages import rows
+from talekeeper.story.messages.append import Growth
+from talekeeper.story.messages.lineage import anchor, fork_of, keep, upto
 from talekeeper.story.views import Address, Branch, Coordinate, Message, Session, Take
 
 _TURN = 8  # messages looked at first to find where the newest turn began; doubled while it reaches further

@@ -1,0 +1,1 @@
+"""What is indexed of messages and records, the vectors of passages, and the maintenance of the index."""
