@@ -223,13 +223,13 @@ class Home:
         """Tells turns; to be kept while the home is open."""
         from talekeeper.turn import Narrator  # noqa: PLC0415 - most commands tell no turn
 
-        return Narrator(self.services, self.models, self.leases, self.trace, presets=self.preset_of)
+        return Narrator(self.services, self.models, self.leases, presets=self.preset_of)
 
     def jobs(self) -> JobRunner:
         """Runs what turns have left to do."""
         from talekeeper.turn import JobRunner  # noqa: PLC0415 - as above
 
-        return JobRunner(self.services, self.models, self.leases, self.trace)
+        return JobRunner(self.services, self.models, self.leases)
 
     def preset_of(self, session: Session) -> Preset:
         """The preset of a session; raises `NotFound`, or `InputError` naming file and key."""

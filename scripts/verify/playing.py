@@ -62,8 +62,8 @@ class Play:
 
     def __post_init__(self) -> None:
         home = self.home
-        self.narrator = Narrator(home.services, self.recording, home.leases, home.trace, presets=home.preset_of)
-        self.runner = JobRunner(home.services, self.recording, home.leases, home.trace)
+        self.narrator = Narrator(home.services, self.recording, home.leases, presets=home.preset_of)
+        self.runner = JobRunner(home.services, self.recording, home.leases)
 
     def turn(self) -> Turn:
         """The next turn."""

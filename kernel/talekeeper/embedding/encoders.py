@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from talekeeper.clock import Clock
 from talekeeper.errors import BadReply, NoModel
@@ -28,12 +28,6 @@ _QUESTION = TimeLimits(connect=2.0, first=8.0, between=8.0, total=10.0)
 """Seconds: a search that waits longer for its question's vectors answers by words."""
 
 _AT_ONCE = 1_000  # keys in one call of a store
-
-
-class _Run(Protocol):
-    """Calls a provider's function; a `quick` one has less time."""
-
-    def __call__(self, call: Callable[[], T], /, *, quick: bool) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +97,16 @@ def _provided(provided: ProviderSettings, host: Host, providers: Providers) -> E
         providers.register_embedding_provider(
             LOCAL, version=local_version(), models=[LOCAL_MODEL], embed=lambda texts, _: local_embed(texts)
         )
-    provider = providers.embedding(provided.provider)
-    if provider is not None:
-        return _encoder(provider, provided, _unguarded)
     plugin_id, _, name = provided.provider.partition("/")
-    found = provider_functions(host, plugin_id, name, operation="embed", noun="embedding provider")
-    models: Sequence[str] = found["models"]
-    provider = EmbeddingProvider(
-        provided.provider, found["version"], found["embed"], found.get("list_models", lambda: models)
-    )
-    deadlines = host.guard.deadlines
+    own, deadlines = providers.embedding(provided.provider), host.guard.deadlines
+    provider = own or _of_plugin(host, provided.provider)
 
-    def guarded(call: Callable[[], T], *, quick: bool) -> T:
+    def run(call: Callable[[], T], *, quick: bool) -> T:
+        if own is not None:
+            return call()
         seconds = deadlines.tool if quick else deadlines.job
         return host.guard.call(Call(plugin_id, f"embedding provider {name}", seconds), call)
 
-    return _encoder(provider, provided, guarded)
-
-
-def _unguarded(call: Callable[[], T], *, quick: bool) -> T:
-    del quick
-    return call()
-
-
-def _encoder(provider: EmbeddingProvider, provided: ProviderSettings, run: _Run) -> Encoder:
     model = _model(provider.name, list(run(provider.list_models, quick=True)), provided.model)
 
     def encode(texts: Sequence[str], *, quick: bool) -> Sequence[Vector]:
@@ -139,6 +119,13 @@ def _encoder(provider: EmbeddingProvider, provided: ProviderSettings, run: _Run)
         passages=lambda texts, _: encode(texts, quick=False),
         question=lambda texts, _: encode(texts, quick=True),
     )
+
+
+def _of_plugin(host: Host, path: str) -> EmbeddingProvider:
+    plugin_id, _, name = path.partition("/")
+    found = provider_functions(host, plugin_id, name, operation="embed", noun="embedding provider")
+    models: Sequence[str] = found["models"]
+    return EmbeddingProvider(path, found["version"], found["embed"], found.get("list_models", lambda: models))
 
 
 def _model(name: str, offered: Sequence[str], wanted: str) -> str:

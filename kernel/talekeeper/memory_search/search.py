@@ -192,7 +192,7 @@ def _of_record(request: _Request, one: Ranked, found: Searchable, record: Record
         request,
         one,
         "\n".join(text for name in search.text if (text := _text(value, name))),
-        source=found.label,
+        source=f"{search.tier}:plugin_data",
         id=record.key,
         turn=_known(record.turn),
         plugin=one.plugin,

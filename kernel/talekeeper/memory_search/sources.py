@@ -28,16 +28,6 @@ class Searchable:
     search: SearchTable
     scope: Scope
 
-    @property
-    def source(self) -> Source:
-        """The namespace in a `Query`."""
-        return Source(self.namespace.plugin, self.namespace.name, self.search.weight)
-
-    @property
-    def label(self) -> str:
-        """The `source` of its results."""
-        return f"{self.search.tier}:plugin_data"
-
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -53,7 +43,8 @@ class Sources:
 
     def for_query(self) -> tuple[Source, ...]:
         """The sources in a `Query`."""
-        return (*([Source()] if self.messages else []), *(one.source for one in self.namespaces))
+        declared = [Source(one.namespace.plugin, one.namespace.name, one.search.weight) for one in self.namespaces]
+        return (*([Source()] if self.messages else []), *declared)
 
     def scopes(self, session: Session) -> tuple[Scope, ...]:
         """The partitions they lie in."""

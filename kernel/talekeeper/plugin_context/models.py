@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from talekeeper.db import ensure_outside_write
@@ -129,12 +129,12 @@ def with_cost(use: ModelUse, slot: Slot | None) -> ModelUse:
     return use if price is None else replace(use, cost=price.cost(use.prompt, use.completion), currency=price.currency)
 
 
+@dataclass(slots=True)
 class _Answer:
     """What is known of an answer so far; `usage` where it is more than the last reply's own."""
 
-    def __init__(self) -> None:
-        self.reply: Reply | None = None
-        self.usage: Usage | None = None
+    reply: Reply | None = None
+    usage: Usage | None = None
 
     @property
     def model(self) -> str:

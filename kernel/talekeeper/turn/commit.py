@@ -36,7 +36,7 @@ def accept(story: Story, address: Address, draft: Draft) -> Accepted:
     def write(tx: Tx) -> Accepted:
         waiting = _waiting(story.tree.newest_turn(address, tx=tx))
         if waiting and waiting[-1].text == draft.text:
-            return _resume(story, address, tx)
+            return resume(story, address, tx)
         joined = replace(draft, turn=waiting[-1].turn) if waiting else draft
         (message,) = story.messages.append(address, [joined], tx=tx)
         session = story.sessions.get(address, tx=tx)
@@ -45,14 +45,28 @@ def accept(story: Story, address: Address, draft: Draft) -> Accepted:
     return story.write(write, name="accept a message")
 
 
-def resume(story: Story, address: Address) -> Accepted:
+def resume(story: Story, address: Address, tx: Tx) -> Accepted:
     """The turn of the messages that wait at the head; where none does, one that continues by itself."""
-    return story.read(lambda tx: _resume(story, address, tx))
+    session = story.sessions.get(address, tx=tx)
+    newest = story.tree.newest_turn(address, tx=tx)
+    if waiting := _waiting(newest):
+        player = waiting[-1]
+        return Accepted(session, player.coordinate, player.turn, player, tuple(waiting[:-1]), resumed=True)
+    return Accepted(session, session.head, newest[-1].turn + 1 if newest else 0, None)
 
 
-def retry(story: Story, address: Address) -> Accepted:
+def retry(story: Story, address: Address, tx: Tx) -> Accepted:
     """The newest turn once more; raises `NotFound` when there is none."""
-    return story.read(lambda tx: _retry(story, address, tx))
+    newest = story.tree.newest_turn(address, tx=tx)
+    if not newest:
+        raise NotFound("there is no turn to retry", where=address.session)
+    session = story.sessions.get(address, tx=tx)
+    asked = [message for message in newest if message.role == "player"]
+    if not asked:
+        first = newest[0].coordinate
+        return Accepted(session, Coordinate(first.branch, first.depth - 1), newest[0].turn, None, retry=True)
+    player = asked[-1]
+    return Accepted(session, player.coordinate, player.turn, player, tuple(asked[:-1]), retry=True)
 
 
 def unsent(story: Story, address: Address, text: str) -> Accepted:
@@ -109,13 +123,11 @@ def commit_by_hand(story: Story, address: Address, draft: Draft, lease: Lease, e
 
     def write(tx: Tx) -> TurnResult:
         lease.check(tx)
-        accepted = _resume(story, address, tx)
+        accepted = resume(story, address, tx)
         player = accepted.player
         asked = (*accepted.before, *([player] if player else []))
-        kind = "narration" if player else "continue"
-        (narration,) = story.messages.answer(
-            address, accepted.at, [replace(draft, kind=kind, turn=accepted.number)], tx=tx
-        )
+        answer = replace(draft, kind="narration" if player else "continue", turn=accepted.number)
+        (narration,) = story.messages.answer(address, accepted.at, [answer], tx=tx)
         return TurnResult((*asked, narration), jobs=enqueue(tx, accepted.session, narration, asked))
 
     return story.write(write, name="write a narration")
@@ -138,28 +150,6 @@ def _with_faults(decided: Sequence[SegmentReport], faults: Sequence[str]) -> lis
         return list(decided)
     own = decided[0]
     return [replace(own, document={**own.document, "faults": list(faults)}), *decided[1:]]
-
-
-def _resume(story: Story, address: Address, tx: Tx) -> Accepted:
-    session = story.sessions.get(address, tx=tx)
-    newest = story.tree.newest_turn(address, tx=tx)
-    if waiting := _waiting(newest):
-        player = waiting[-1]
-        return Accepted(session, player.coordinate, player.turn, player, tuple(waiting[:-1]), resumed=True)
-    return Accepted(session, session.head, newest[-1].turn + 1 if newest else 0, None)
-
-
-def _retry(story: Story, address: Address, tx: Tx) -> Accepted:
-    newest = story.tree.newest_turn(address, tx=tx)
-    if not newest:
-        raise NotFound("there is no turn to retry", where=address.session)
-    session = story.sessions.get(address, tx=tx)
-    asked = [message for message in newest if message.role == "player"]
-    if not asked:
-        first = newest[0].coordinate
-        return Accepted(session, Coordinate(first.branch, first.depth - 1), newest[0].turn, None, retry=True)
-    player = asked[-1]
-    return Accepted(session, player.coordinate, player.turn, player, tuple(asked[:-1]), retry=True)
 
 
 def _waiting(newest: list[Message]) -> list[Message]:

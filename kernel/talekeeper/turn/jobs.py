@@ -35,7 +35,6 @@ from talekeeper.plugin_context import Bound, CallJob, InJob, Lifetime, call_plug
 from talekeeper.plugin_types import JobResult, thaw
 from talekeeper.services import Services
 from talekeeper.story import ROOT, Address, Job, Jobs, Message, Session, Unrecorded
-from talekeeper.trace import Trace
 from talekeeper.turn.backlog import backlog, kinds
 
 WAIT = 3600.0
@@ -54,8 +53,8 @@ _log = logging.getLogger("talekeeper.jobs")
 class JobRunner:
     """Runs jobs in the thread that asks; see `Worker` for those in the background."""
 
-    def __init__(self, services: Services, models: ModelSource, leases: Leases, trace: Trace | None = None) -> None:
-        self._services = replace(services, models=models, trace=trace)
+    def __init__(self, services: Services, models: ModelSource, leases: Leases) -> None:
+        self._services = replace(services, models=models)
         self._leases = leases
         self._jobs = services.story.jobs
 
@@ -100,7 +99,9 @@ class JobRunner:
         self.awaken(address)
         with self._leases.hold(address.workspace, self._jobs.lease_name(address)) as lease:
             while (limit is None or len(done) < limit) and not (cancel is not None and cancel.is_set()):
-                job = self._claim(address, lease)
+                job = None
+                with suppress(Conflict):  # somebody else has the lease by now, and does what there is to do
+                    job = self._jobs.claim(address, lease)
                 if job is None:
                     break
                 done.append(_Attempt(self._services, address, job, lease, cancel).run())
@@ -154,13 +155,6 @@ class JobRunner:
         except (ModelError, PluginError, InputError, Cancelled) as fault:
             _log.info("passages of %s wait for their vectors: %s", address.session, fault)
             self._services.report("embedding.failed", address, reason=fault.sentence())
-
-    def _claim(self, address: Address, lease: Lease) -> Job | None:
-        try:
-            return self._jobs.claim(address, lease)
-        except Conflict:
-            # Somebody else has the lease by now, and does what there is to do.
-            return None
 
 
 class _PluginAway(Exception):

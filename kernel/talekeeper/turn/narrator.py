@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from functools import partial
 
 from talekeeper.db import Lease, Leases
 from talekeeper.errors import Busy, Cancelled, NoModel, ParameterError, StoreError, TalekeeperError
@@ -17,7 +17,6 @@ from talekeeper.plugin_context import Pending
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Session
 from talekeeper.text import estimate_tokens
-from talekeeper.trace import Trace
 from talekeeper.turn.commit import Accepted, Enqueue, accept, commit, commit_by_hand, resume, retry, unsent
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset, narration_settings
@@ -44,18 +43,17 @@ class Narrator:
         services: Services,
         models: ModelSource,
         leases: Leases,
-        trace: Trace | None = None,
         *,
         presets: PresetOf = lambda _: Preset(),
         enqueue: Enqueue | None = None,
         wait: float = _WAIT,
     ) -> None:
-        self._services = replace(services, trace=trace)
+        self._services = services
         self._models = models
         self._leases = leases
         self._wait = wait
         self._presets = presets
-        self._enqueue = enqueue or JobRunner(services, models, leases, trace).enqueue
+        self._enqueue = enqueue or JobRunner(services, models, leases).enqueue
         self._clients: dict[str, tuple[Slot | None, ChatModel]] = {}
         self._without_tools: list[Slot] = []
 
@@ -84,7 +82,7 @@ class Narrator:
         story = self._services.story
         with self._alone(address) as lease:
             if text is None:
-                accepted = resume(story, address)
+                accepted = story.read(partial(resume, story, address))
             else:
                 name = speaker or narration_settings(story.sessions.get(address)).player
                 accepted = accept(story, address, Draft("player", text, speaker=name, kind=kind, origin=origin))
@@ -102,8 +100,9 @@ class Narrator:
 
         Raises as `turn` does, and `NotFound` when there is no turn.
         """
+        story = self._services.story
         with self._alone(address) as lease:
-            return self._narrate(retry(self._services.story, address), lease, on_text, cancel, approve)
+            return self._narrate(story.read(partial(retry, story, address)), lease, on_text, cancel, approve)
 
     def by_hand(self, address: Address, text: str, *, speaker: str = "") -> TurnResult:
         """Commits a narration in a person's own words: it answers what waits at the head, else continues the story.

@@ -47,13 +47,13 @@ class Segment:
 class FilledSegment:
     """What a segment gave: lines that may be shown, the namespace each stands for, and the text made of them.
 
-    `refused` are lines that this session may not be shown, each with why; `fault` is why there is nothing.
+    `refused` are lines that only the owner may see; `fault` is why there is nothing.
     """
 
     segment: Segment
     recalled: Recalled = _NOTHING
     sources: tuple[Namespace | None, ...] = ()
-    refused: tuple[tuple[Line, str], ...] = ()
+    refused: tuple[Line, ...] = ()
     fault: str = ""
     framed: Framed = _UNFRAMED
 
@@ -73,7 +73,7 @@ class FilledSegment:
             for place, line in enumerate(lines)
             if line.id
         }
-        fates |= {(line.source, line.id): why for line, why in self.refused if line.id}
+        fates |= {(line.source, line.id): "not the owner" for line in self.refused if line.id}
         considered = [_candidate(each, fates.pop((each.source, each.id), "")) for each in self.recalled.considered]
         considered += [_candidate(Considered(key, source), why) for (source, key), why in fates.items()]
         kept = sorted(considered, key=lambda one: not one["used"])[:_CANDIDATES]
@@ -139,18 +139,13 @@ def _ask(turn: TurnContext, segment: Segment, view: TurnView, pending: Pending) 
 
 def _allowed(turn: TurnContext, segment: Segment, recalled: Recalled, bound: Bound) -> FilledSegment:
     """Takes out lines of records that only the owner may see, where the session is not the owner's."""
-    lines = recalled.lines
-    sources = [_source(bound, line) for line in lines]
-    hidden = [bool(source and source.search and source.search.visibility == "owner") for source in sources]
-    if not any(hidden) or turn.services.story.read(lambda tx: is_owner(tx, turn.address)):
-        return FilledSegment(segment, recalled, tuple(sources))
-    kept = [place for place, is_hidden in enumerate(hidden) if not is_hidden]
-    return FilledSegment(
-        segment,
-        Recalled(tuple(lines[place] for place in kept), recalled.considered, recalled.query),
-        tuple(sources[place] for place in kept),
-        tuple((line, "not the owner") for line, is_hidden in zip(lines, hidden, strict=True) if is_hidden),
-    )
+    found = [(line, _source(bound, line)) for line in recalled.lines]
+    hidden = [line for line, source in found if source and source.search and source.search.visibility == "owner"]
+    if not hidden or turn.services.story.read(lambda tx: is_owner(tx, turn.address)):
+        return FilledSegment(segment, recalled, tuple(source for _, source in found))
+    kept = [(line, source) for line, source in found if line not in hidden]
+    shown = replace(recalled, lines=tuple(line for line, _ in kept))
+    return FilledSegment(segment, shown, tuple(source for _, source in kept), tuple(hidden))
 
 
 def _source(bound: Bound, line: Line) -> Namespace | None:
@@ -188,15 +183,12 @@ def _lines(value: Any) -> Iterator[Line]:
 
 
 def _line(line: Line) -> Line:
-    if not _is_turn(line.turn):
+    turn: object = line.turn
+    if isinstance(turn, bool) or not isinstance(turn, int | None):
         raise TypeError("turn is a number or None")
     if line.authority not in _AUTHORITIES:
         raise ValueError("authority is stated, story or inferred")
     return Line(_text(line.text), _text(line.id), line.turn, line.authority, _text(line.source))
-
-
-def _is_turn(turn: object) -> bool:
-    return turn is None or (isinstance(turn, int) and not isinstance(turn, bool))
 
 
 def _considered(one: object) -> Considered:

@@ -101,17 +101,17 @@ class ToolLoop:
         """One question for a JSON object; whether that was the narration."""
         reply = self._ask(Request((), schema=_action_schema(self.toolbox.offered, last=last), schema_name="turn"))
         action: dict[str, Any] = json.loads(reply.text)
-        call = _called(self.toolbox.offered, action)
-        if call is None:
+        if action["action"] == _NARRATE:
             text = str(action.get("text", ""))
             self._texts.append(text)
             if self.on_text and text:
                 self.on_text(text)
             return True
-        result = self.toolbox.run(call)
+        name = _actions(self.toolbox.offered)[action["action"]].tool.name
+        result = self.toolbox.run(ToolCall("", name, json.dumps(action.get("arguments", {}), ensure_ascii=False)))
         self._exchange.append(ChatMessage("assistant", reply.text))
         # One line, so that it cannot be taken for anybody's words.
-        self._exchange.append(ChatMessage("user", f'{{"tool": {escaped(call.name)}, "result": {result}}}'))
+        self._exchange.append(ChatMessage("user", f'{{"tool": {escaped(name)}, "result": {result}}}'))
         return False
 
     def _ask(self, request: Request) -> Reply:
@@ -153,10 +153,7 @@ class ToolLoop:
         """A reply whose text is one object of the schema; a second try where it is not, then `BadReply`."""
         cancel = self.turn.cancel
         found = ask_structured(self.model, request, request.schema or {}, name="turn", bounded=False, cancel=cancel)
-        text = json.dumps(found.value, ensure_ascii=False)
-        return Reply(
-            text, finish=found.reply.finish, usage=found.usage, model=found.reply.model, attempts=found.reply.attempts
-        )
+        return replace(found.reply, text=json.dumps(found.value, ensure_ascii=False), usage=found.usage)
 
     def _streamed(self, request: Request) -> Reply:
         begun = False
@@ -212,17 +209,6 @@ def _action_schema(offered: Mapping[str, Offer], *, last: bool) -> dict[str, Any
         "required": ["action"],
         "additionalProperties": False,
     }
-
-
-def _called(offered: Mapping[str, Offer], action: Mapping[str, Any]) -> ToolCall | None:
-    """The tool call that the model chose; None for a narration."""
-    name = action["action"]
-    if name == _NARRATE:
-        return None
-    offer = _actions(offered).get(name)
-    if offer is None:
-        raise BadReply(f"the model chose {name!r}, which it was not offered")
-    return ToolCall("", offer.tool.name, json.dumps(action.get("arguments", {}), ensure_ascii=False))
 
 
 def _actions(offered: Mapping[str, Offer]) -> dict[str, Offer]:

@@ -98,7 +98,7 @@ class Home:
         )
         self.trace = Trace(folder / "traces.sqlite", clock=clock)
         self.services = Services(self.story, index, self.host, clock, models, self.trace)
-        self.runner = JobRunner(self.services, models, Leases(folder / "leases", self.db), self.trace)
+        self.runner = JobRunner(self.services, models, Leases(folder / "leases", self.db))
 
     def address(self, name: str = "s") -> Address:
         """Of a session that is made when it is not there, with every plugin that is enabled."""
