@@ -116,19 +116,12 @@ class Trace:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._dropped = 0
-        self._unreported = 0
-        self._fault = ""
-
-    @property
-    def dropped(self) -> int:
+        self.dropped = 0
         """Events of this process that were not written."""
-        return self._dropped
-
-    @property
-    def fault(self) -> str:
+        self._reported = 0
+        """So many of them are told of in the file."""
+        self.fault = ""
         """Why the last batch could not be written; empty when it could."""
-        return self._fault
 
     def event(
         self,
@@ -145,13 +138,16 @@ class Trace:
         `facts` are small: numbers, ids, reasons; a text is cut at 500 characters. What people and models wrote goes
         into `body`, which is left out unless capture is on.
         """
-        document = self._written({name: _short(value) for name, value in facts.items()})
-        kept = self._written(body) if self.capture and body is not None else None
+        document = self._mask(_json({name: _short(value) for name, value in facts.items()}))
+        kept = self._mask(_json(body)) if self.capture and body is not None else None
         row: Row = (iso(self._clock.now()), kind, _storable(workspace), _storable(session), turn, document, kept)
         with self._lock:
-            if not self._closed and self._put(row):
-                return
-            self._missed(1)
+            if not self._closed:
+                self._start()
+                with contextlib.suppress(queue.Full):
+                    self._queue.put_nowait(row)
+                    return
+            self.dropped += 1
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Waits until all that was reported so far is written or dropped; False when that takes longer."""
@@ -178,19 +174,10 @@ class Trace:
             self._queue.put(None)
             thread.join(timeout)
 
-    def _put(self, row: Row) -> bool:
+    def _start(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="traces", daemon=True)
             self._thread.start()
-        try:
-            self._queue.put_nowait(row)
-        except queue.Full:
-            return False
-        return True
-
-    def _missed(self, count: int) -> None:
-        self._dropped += count
-        self._unreported += count
 
     def _work(self) -> None:
         connection: sqlite3.Connection | None = None
@@ -218,30 +205,25 @@ class Trace:
     def _write(self, connection: sqlite3.Connection | None, rows: list[Row]) -> sqlite3.Connection | None:
         """Writes the rows or counts them as dropped; the connection, None when the next batch should open a new one."""
         with self._lock:
-            unreported = self._unreported
-        notice = (
-            [(iso(self._clock.now()), DROPPED, "", "", None, json.dumps({"count": unreported}), None)]
-            if unreported
-            else []
-        )
+            dropped = self.dropped
+        added = rows
+        if unreported := dropped - self._reported:
+            told = json.dumps({"count": unreported})
+            added = [(iso(self._clock.now()), DROPPED, "", "", None, told, None), *rows]
         try:
             connection = connection or open_events(self.path)
-            if rows or notice:
-                write_events(connection, notice + rows, self._kept)
+            if added:
+                write_events(connection, added, self._kept)
         except FAULTS as error:
             if connection:
                 connection.close()
-            connection, notice, self._fault = None, [], str(error)
+            self.fault = str(error)
             with self._lock:
-                self._missed(len(rows))
-        else:
-            self._fault = ""
-        with self._lock:
-            self._unreported -= unreported if notice else 0
+                self.dropped += len(rows)
+            return None
+        self.fault = ""
+        self._reported = dropped
         return connection
-
-    def _written(self, value: object) -> str:
-        return self._mask(_json(value))
 
 
 def open_events(path: Path) -> sqlite3.Connection:
@@ -262,15 +244,10 @@ def open_events(path: Path) -> sqlite3.Connection:
 
 def write_events(connection: sqlite3.Connection, rows: Sequence[Row], kept: int) -> None:
     """Adds the rows in one transaction and takes away all but about the newest `kept`."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         connection.executemany(_INSERT, rows)
         connection.execute("DELETE FROM event WHERE id <= (SELECT MAX(id) FROM event) - ?", (kept,))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def read_events(
@@ -282,7 +259,7 @@ def read_events(
     """
     if not path.exists():
         return []
-    with _explained(path, "read"), contextlib.closing(_reader(path)) as connection:
+    with _using(path, "read", _reader) as connection:
         rows = connection.execute(_SELECT, (workspace, session, kind, limit)).fetchall()
         return [_event(row) for row in reversed(rows)]
 
@@ -291,7 +268,7 @@ def count_events(path: Path) -> tuple[int, int]:
     """How many events are kept, and how many are known to be missing; raises `StoreUnusable` when it cannot be read."""
     if not path.exists():
         return 0, 0
-    with _explained(path, "read"), contextlib.closing(_reader(path)) as connection:
+    with _using(path, "read", _reader) as connection:
         kept, dropped = connection.execute(_COUNT, (DROPPED,)).fetchone()
     return kept, dropped
 
@@ -303,7 +280,7 @@ def forget_events(path: Path, workspace: str, session: str) -> None:
     """
     if not path.exists():
         return
-    with _explained(path, "changed"), contextlib.closing(open_events(path)) as connection:
+    with _using(path, "changed", open_events) as connection:
         connection.execute("DELETE FROM event WHERE workspace = ? AND session = ?", (workspace, session))
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -353,9 +330,10 @@ def _event(row: tuple[int, str, str, str, str, int | None, str, str | None]) -> 
 
 
 @contextmanager
-def _explained(path: Path, done: str) -> Generator[None]:
+def _using(path: Path, done: str, opener: Callable[[Path], sqlite3.Connection]) -> Generator[sqlite3.Connection]:
     try:
-        yield
+        with contextlib.closing(opener(path)) as connection:
+            yield connection
     except StoreUnusable:
         raise
     except FAULTS as error:

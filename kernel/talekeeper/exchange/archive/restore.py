@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, Conflict, ImportFileError, TalekeeperError
@@ -140,19 +138,13 @@ class _Restore:
         self._checker = SessionChecker(replace(row, values=dict(row.values)))
         self._session = check_name(self._options.session or str(row.values["id"]), "session")
         row.values["id"] = self._session
-        there = self._story.read(self._there)
-        if there is not None and any(there[name] != row.values[name] for name in _SAME):
+        select = f"SELECT {', '.join(_SAME)} FROM session WHERE workspace = ? AND id = ? AND deleting = 0"  # noqa: S608 - names of our own
+        there = self._story.read(lambda tx: tx.one(select, (self._workspace, self._session)))
+        if there is not None and there != tuple(row.values[name] for name in _SAME):
             what = f"there is already another session {self._session!r}"
             self._source.fail(row.line, what, "import it under another name with --session NAME")
         self._skipping = there is not None
         self._report.session(self._session).created = there is None
-
-    def _there(self, tx: Tx) -> dict[str, Any] | None:
-        row = tx.one(
-            "SELECT created, revision, messages FROM session WHERE workspace = ? AND id = ? AND deleting = 0",
-            (self._workspace, self._session),
-        )
-        return None if row is None else dict(zip(_SAME, row, strict=True))
 
     def _close(self) -> None:
         """Completes the session, or what belongs to the workspace and its presets."""
@@ -167,7 +159,7 @@ class _Restore:
         elif not self._skipping:
             self._flush()
             scope = Scope(self._workspace, session=self._session)
-            self._write(partial(count_records, scope))
+            self._write(lambda tx: count_records(scope, tx))
             self._story.index.rebuild(scope)
             self._write(self._show)
 
@@ -192,29 +184,24 @@ class _Restore:
         self._batch.clear()
 
     def _insert(self, tx: Tx, row: Row) -> bool:
+        """Writes one row, a session's own as hidden. An existing row of the workspace stays as it is: False."""
         self._at = row.line
-        return insert(tx, self._workspace, row, all_new=self._checker is not None)
+        columns = {"workspace": self._workspace, **row.values}
+        if row.table is SESSION:
+            columns["deleting"] = 1
+        marks = ", ".join("?" * len(columns))
+        otherwise = " ON CONFLICT DO NOTHING" if self._checker is None else ""
+        written = tx.run(
+            f"INSERT INTO {row.table.name}({', '.join(columns)}) VALUES ({marks}){otherwise}",  # noqa: S608 - names of our own
+            list(columns.values()),
+        )
+        return written > 0
 
     def _write(self, fn: Callable[[Tx], object]) -> None:
         try:
             self._story.write(fn, name="import an archive")
         except Conflict as fault:
             self._source.fail(self._at, f"the row does not fit those before it: {fault.what}", CURE)
-
-
-def insert(tx: Tx, workspace: str, row: Row, *, all_new: bool) -> bool:
-    """Writes one row, a session's own as hidden. Unless all are new, an existing row stays as it is: False."""
-    columns = ("workspace", *row.table.columns)
-    values = [workspace, *(row.values[column] for column in row.table.columns)]
-    if row.table is SESSION:
-        columns, values = (*columns, "deleting"), [*values, 1]
-    marks = ", ".join("?" * len(columns))
-    otherwise = "" if all_new else " ON CONFLICT DO NOTHING"
-    written = tx.run(
-        f"INSERT INTO {row.table.name}({', '.join(columns)}) VALUES ({marks}){otherwise}",  # noqa: S608 - names of our own
-        values,
-    )
-    return written > 0
 
 
 def count_records(scope: Scope, tx: Tx) -> None:
