@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ImportFileError, NotFound, ParameterError, TalekeeperError
-from talekeeper.exchange.source import Notes, Source
+from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Address, Coordinate, Draft, Story
 from talekeeper.text import digest
 
@@ -76,30 +76,6 @@ class Report:
         return self.sessions.setdefault(name, SessionCount(name))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadDraft:
-    """A draft and its line in the file; `turn` is the one it has in a session that begins with this file."""
-
-    line: int
-    draft: Draft
-    turn: int | None = None
-
-    @property
-    def refs(self) -> list[str]:
-        """The refs of the message and of its takes."""
-        return [draft.ref for draft in (self.draft, *self.draft.takes) if draft.ref is not None]
-
-    @property
-    def named(self) -> list[tuple[str, int]]:
-        """The same, each with the digest of its text."""
-        drafts = (self.draft, *self.draft.takes)
-        return [(draft.ref, digest(draft.text)) for draft in drafts if draft.ref is not None]
-
-    def numbered(self) -> Draft:
-        """The draft with that turn."""
-        return self.draft if self.turn is None else replace(self.draft, turn=self.turn)
-
-
 @dataclass(slots=True)
 class _Session:
     """What the import knows of one session so far."""
@@ -143,14 +119,14 @@ class Loader:
         self._report = report
         self._notes = notes
         self._sessions: dict[str, _Session] = {}
-        self._waiting: dict[str, list[ReadDraft]] = {}
+        self._waiting: dict[str, list[Entry]] = {}
         self._messages = self._characters = 0
 
-    def add(self, session: str, read: ReadDraft) -> None:
+    def add(self, session: str, entry: Entry) -> None:
         """Lets a draft wait for its batch: a file may go from one session to another at every line."""
-        self._waiting.setdefault(session, []).append(read)
-        self._messages += 1 + len(read.draft.takes)
-        self._characters += len(read.draft.text) + sum(len(take.text) for take in read.draft.takes)
+        self._waiting.setdefault(session, []).append(entry)
+        self._messages += 1 + len(entry.draft.takes)
+        self._characters += len(entry.draft.text) + sum(len(take.text) for take in entry.draft.takes)
         if self._messages >= _BATCH_MESSAGES or self._characters >= _BATCH_CHARACTERS:
             self.flush()
 
@@ -168,12 +144,15 @@ class Loader:
             if session.unmaintained:
                 self._maintain(session)
 
-    def _load(self, session: _Session, batch: Sequence[ReadDraft]) -> None:
+    def _load(self, session: _Session, batch: Sequence[Entry]) -> None:
         known = self._known(session, batch)
         unseen = self._unseen(batch, known)
         if session.begins_here is None:
             session.begins_here = self._begins_here(session.address, batch[0], known)
-        drafts = [one.numbered() if session.begins_here else one.draft for one in unseen]
+        drafts = [
+            replace(one.draft, turn=one.turn) if session.begins_here and one.turn is not None else one.draft
+            for one in unseen
+        ]
         try:
             _refuse_other_text(session.rehearsed, unseen)
             written = self._write(session, drafts)
@@ -190,9 +169,9 @@ class Loader:
         expected = sum(ref not in known for one in unseen for ref in one.refs)
         count.already_there += len(known) + max(0, expected - written.new)
         if self._options.dry_run:
-            session.rehearsed.update((digest(ref), text) for one in batch for ref, text in one.named)
+            session.rehearsed.update((digest(ref), text) for one in batch for ref, text in one.digests)
 
-    def _known(self, session: _Session, batch: Sequence[ReadDraft]) -> dict[str | None, int]:
+    def _known(self, session: _Session, batch: Sequence[Entry]) -> dict[str | None, int]:
         """Refs of the batch that the story has, or a dry run has passed, each with the digest of the text there."""
         refs = [ref for one in batch for ref in one.refs]
         there = self._story.messages.by_ref(session.address, refs)
@@ -203,7 +182,7 @@ class Loader:
         passed = session.rehearsed
         return known | {ref: passed[digest(ref)] for ref in refs if passed and digest(ref) in passed}
 
-    def _begins_here(self, address: Address, first: ReadDraft, known: Mapping[str | None, int]) -> bool:
+    def _begins_here(self, address: Address, first: Entry, known: Mapping[str | None, int]) -> bool:
         if known.keys() & first.refs:
             return True
         try:
@@ -271,12 +250,12 @@ class Loader:
             return True
         return False
 
-    def _unseen(self, batch: Sequence[ReadDraft], known: Mapping[str | None, int]) -> list[ReadDraft]:
+    def _unseen(self, batch: Sequence[Entry], known: Mapping[str | None, int]) -> list[Entry]:
         """Leaves out what is there as it is in the file, before its terms are counted for nothing.
 
         Where a message has other takes in the file than in the story, the story keeps those it has.
         """
-        unseen: list[ReadDraft] = []
+        unseen: list[Entry] = []
         for one in batch:
             there = known.keys() & one.refs
             if there and len(there) < len(one.refs):
@@ -287,7 +266,7 @@ class Loader:
         return unseen
 
     def _refuse(
-        self, session: _Session, batch: Sequence[ReadDraft], fault: Conflict, known: Mapping[str | None, int]
+        self, session: _Session, batch: Sequence[Entry], fault: Conflict, known: Mapping[str | None, int]
     ) -> NoReturn:
         """Keeps what comes before the message that does not fit, then names its line."""
         place = _misfit(batch, fault.data.get("ref"), known)
@@ -302,19 +281,19 @@ class Loader:
         raise ImportFileError(self._source.name, batch[place].line, fault.what, cure=cure) from fault
 
 
-def _refuse_other_text(passed: Mapping[int, int], batch: Sequence[ReadDraft]) -> None:
+def _refuse_other_text(passed: Mapping[int, int], batch: Sequence[Entry]) -> None:
     """Raises `Conflict` for a ref that a dry run has passed with another text."""
     for one in batch if passed else ():
-        for ref, text in one.named:
+        for ref, text in one.digests:
             if passed.get(digest(ref), text) != text:
                 raise Conflict(f"the message {ref!r} is already there with another text", ref=ref)
 
 
-def _misfit(batch: Sequence[ReadDraft], ref: object, known: Mapping[str | None, int]) -> int | None:
+def _misfit(batch: Sequence[Entry], ref: object, known: Mapping[str | None, int]) -> int | None:
     """The first place in a batch where `ref` comes with another text than the one that was there first."""
     first = known.get(ref) if isinstance(ref, str) else None
     for place, one in enumerate(batch):
-        for name, text in one.named:
+        for name, text in one.digests:
             if name == ref and first not in (None, text):
                 return place
             if name == ref:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import PurePath
 from typing import BinaryIO
 
 from talekeeper.errors import ImportFileError
-from talekeeper.exchange.batches import Loader, Options, ReadDraft, Report
+from talekeeper.exchange.batches import Loader, Options, Report
 from talekeeper.exchange.formats import READERS
 from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Story
@@ -37,7 +38,7 @@ def import_file(story: Story, source: Source, name: str, options: Options, progr
     try:
         for entry in _until_fault(reader(source, notes, options.player), report):
             session = options.session or entry.session or _file_session(source, entry.line)
-            loader.add(session, ReadDraft(entry.line, entry.draft, turns.of(entry)))
+            loader.add(session, replace(entry, turn=turns.of(entry)))
             progress(entry.end)
         loader.flush()
     except ImportFileError as fault:

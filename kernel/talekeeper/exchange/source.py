@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeGuard, cast
 
 from talekeeper.errors import ImportFileError, ParameterError
-from talekeeper.text import NotJson, check_text, is_array, is_table, read_foreign_json
+from talekeeper.text import NotJson, check_text, digest, is_array, is_table, read_foreign_json
 
 if TYPE_CHECKING:
     from talekeeper.story import Draft, Role
@@ -248,20 +248,30 @@ def _spooled(stream: BinaryIO, name: str) -> Generator[BinaryIO, None, None]:
         yield cast("BinaryIO", spool)
 
 
-PLAYER_NAMES = frozenset({"user", "player"})
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A message and its place: its line, and the offset in bytes where reading goes on.
 
-    `session` is None where the format has one session a file.
+    `session` is None where the format has one session a file; `turn` is what the import finds to be the message's turn
+    in a session that begins with this file.
     """
 
     line: int
     end: int
     draft: Draft
     session: str | None = None
+    turn: int | None = None
+
+    @property
+    def refs(self) -> list[str]:
+        """The refs of the message and of its takes."""
+        return [draft.ref for draft in (self.draft, *self.draft.takes) if draft.ref is not None]
+
+    @property
+    def digests(self) -> list[tuple[str, int]]:
+        """The same, each with the digest of its text."""
+        drafts = (self.draft, *self.draft.takes)
+        return [(draft.ref, digest(draft.text)) for draft in drafts if draft.ref is not None]
 
 
 @dataclass(slots=True)
@@ -284,4 +294,4 @@ def role_of(speaker: str, player: str | None, mark: Role | None = None) -> Role:
         return "player" if speaker.casefold() == player.casefold() else "narrator"
     if mark is not None:
         return mark
-    return "player" if speaker.casefold() in PLAYER_NAMES else "narrator"
+    return "player" if speaker.casefold() in ("user", "player") else "narrator"

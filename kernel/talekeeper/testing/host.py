@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self, cast
 
 from talekeeper.clock import FixedClock
@@ -129,14 +128,12 @@ class Host:
         The narrator answers with `reply`, or is a model or a script of its own: steps as a `ScriptedServer` takes them,
         or a function such as `gullible_narrator`. Jobs that the turn starts are noted; `run_jobs` runs them.
         """
-        model = _model([say(reply)] if narrator is None else narrator)
-        telling = Narrator(self._services, OneModel(model), self._leases)
+        telling = self._narrator([say(reply)] if narrator is None else narrator)
         return telling.turn(self._here(), text, speaker=speaker, approve=approve)
 
     def retry(self, *, reply: str = "The story goes on.", narrator: ChatModel | Script | None = None) -> TurnResult:
         """Has the newest turn answered once more, as another take."""
-        model = _model([say(reply)] if narrator is None else narrator)
-        return Narrator(self._services, OneModel(model), self._leases).retry(self._here())
+        return self._narrator([say(reply)] if narrator is None else narrator).retry(self._here())
 
     def undo(self) -> None:
         """Goes back over the newest turn."""
@@ -177,7 +174,7 @@ class Host:
 
     def recall(self, text: str) -> DryRun:
         """What a turn with this text would show its narrator; nothing is written or counted."""
-        return Narrator(self._services, OneModel(_model(())), self._leases).recall(self._here(), text)
+        return self._narrator(()).recall(self._here(), text)
 
     # Records, search, and what people run
 
@@ -248,9 +245,7 @@ class Host:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _install(self, plugin: str) -> Plugin:
@@ -260,6 +255,9 @@ class Host:
 
     def _entries(self) -> Iterator[EntryPoint]:
         return (entry for entry in installed() if entry.name in self._installed)
+
+    def _narrator(self, narrator: ChatModel | Script) -> Narrator:
+        return Narrator(self._services, OneModel(_model(narrator)), self._leases)
 
     def _here(self) -> Address:
         return self._address or Address(_WORKSPACE, self.session().id)

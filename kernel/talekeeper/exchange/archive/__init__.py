@@ -83,8 +83,10 @@ def or_null(kind: ColumnCheck) -> ColumnCheck:
     return lambda value: "" if value is None else (wanted := kind(value)) and f"{wanted}, or null"
 
 
-def _document(wanted: str, fits: Callable[[Any], bool]) -> ColumnCheck:
+def _document(wanted: str, fits: Callable[[Any], bool], *, or_empty: bool = False) -> ColumnCheck:
     def check(value: object) -> str:
+        if or_empty and value == "":
+            return ""
         try:
             return "" if isinstance(value, str) and fits(loads(value, "document")) else f"must be {wanted}, as text"
         except ParameterError as fault:
@@ -109,12 +111,8 @@ json_any = _document("JSON", lambda _: True)
 json_object = _document("a JSON object", is_table)
 json_object_or_null = _document("a JSON object or null", lambda value: value is None or is_table(value))
 json_names = _document("a JSON list of texts", is_text_list)
-_search_table = _document("a search table", _is_search_table)
-
-
-def search_table(value: object) -> str:
-    """How a namespace is indexed; empty where it is not."""
-    return "" if value == "" else _search_table(value)
+# Empty for a namespace that is not indexed.
+search_table = _document("a search table", _is_search_table, or_empty=True)
 
 
 @dataclass(frozen=True, slots=True)
