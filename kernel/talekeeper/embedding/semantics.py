@@ -11,13 +11,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from talekeeper.db import ensure_outside_write
-from talekeeper.embedding.encoders import Encoder, PluginStore, Vector
 from talekeeper.errors import Cancelled, InputError, ModelError, PluginError
-from talekeeper.models import Cancel
-from talekeeper.story import Address, Scope, Story, Unembedded
+from talekeeper.story import Address, Scope, Story
+
+if TYPE_CHECKING:  # a search where nothing embeds loads no encoder
+    from talekeeper.embedding.encoders import Encoder, PluginStore, Vector
+    from talekeeper.models import Cancel
+    from talekeeper.story import Unembedded
 
 T = TypeVar("T")
 
@@ -155,7 +158,8 @@ class Semantics:
         written = [doc for doc in docs if waiting.texts[doc].strip()]
         vectors: Sequence[Vector] = encoder.passages([waiting.texts[doc] for doc in written], cancel) if written else []
         embedded = dict(zip(written, vectors, strict=True))
-        store, kept_here = encoder.store, dict[int, Vector | None](embedded)
+        store = encoder.store
+        kept_here: dict[int, Vector | None] = dict(embedded)
         if store is not None and written:
             store.write(waiting.part, embedded)
             kept_here = dict.fromkeys(written)

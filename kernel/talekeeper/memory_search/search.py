@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from talekeeper.db import Tx
-from talekeeper.embedding import EmbeddedQuestion
 from talekeeper.memory_search.sources import MESSAGES, Searchable, Sources, part_scopes, resolve
 from talekeeper.memory_search.tool import Question, read_question
 from talekeeper.plugin_types import Also, Answer, Hit, Json
@@ -16,6 +15,9 @@ from talekeeper.search import Kind, Meaning, Query, Ranked, Ranking, snippet
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Message, Record, Session
 from talekeeper.text import query_terms
+
+if TYPE_CHECKING:
+    from talekeeper.embedding import EmbeddedQuestion
 
 T = TypeVar("T")
 

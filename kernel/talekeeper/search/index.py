@@ -153,9 +153,7 @@ class Index:
 
     def stale(self, tx: Tx) -> list[int]:
         """Partitions with terms of another tokeniser than this code's, or made by half; `rebuild` them."""
-        from talekeeper.search.storage import maintenance  # noqa: PLC0415 - brings numpy
-
-        return maintenance.stale(tx)
+        return writing.stale(tx)
 
     def rebuild(self, db: Database, part: int, passages: Passages) -> None:
         """Rebuilds a partition from what `passages` gives, batch by batch, while searches and writes go on.

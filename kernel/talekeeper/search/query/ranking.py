@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from talekeeper.db import Tx
 from talekeeper.search.arrays import Singles
@@ -22,10 +23,9 @@ from talekeeper.search.query.params import RANK_DAMPING, STANDARD, RankingParams
 from talekeeper.search.query.postings import PostingCache, Postings, fetch, narrow
 from talekeeper.search.query.scope import Scope, left_out, scope_key, scope_of
 from talekeeper.search.storage.partition import PartCache, PartState
-from talekeeper.search.vector.hybrid import blend
-from talekeeper.search.vector.matrix import NO_VECTORS, Matrix, MatrixCache
-from talekeeper.search.vector.scores import compared, meaning_scores
-from talekeeper.search.vector.stored import unit
+
+if TYPE_CHECKING:  # a search by words alone loads nothing of search by meaning
+    from talekeeper.search.vector.matrix import Matrix, MatrixCache
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
@@ -139,6 +139,9 @@ def _by_meaning_too(
     """The list as it is where the wording has no vector or passages have none."""
     if wording.vector is None:
         return found
+    from talekeeper.search.vector.hybrid import blend  # noqa: PLC0415 - see above
+    from talekeeper.search.vector.scores import meaning_scores  # noqa: PLC0415 - see above
+
     listed = [found.position[found.field == number] for number in range(len(fields))]
     measured = meaning_scores(fields, asked.matrices, wording.vector, listed, width, asked.params)
     return found if measured is None else blend(found, fields, measured, width, asked.params, names.order_keys)
@@ -234,7 +237,13 @@ class Searcher:
     def __init__(self, parts: int, postings: int, vectors: int) -> None:
         self._parts = PartCache(parts)
         self._postings = PostingCache(postings)
-        self._matrices = MatrixCache(vectors)
+        self._vector_budget = vectors
+
+    @cached_property
+    def _matrices(self) -> MatrixCache:
+        from talekeeper.search.vector.matrix import MatrixCache  # noqa: PLC0415 - see above
+
+        return MatrixCache(self._vector_budget)
 
     def search(self, tx: Tx, query: Query, params: RankingParams | None) -> Ranking:
         """Ranks the passages in scope; the words of other scopes have no influence."""
@@ -253,8 +262,7 @@ class Searcher:
             terms = list(dict.fromkeys([*terms, *characters]))
             asked = replace(asked, terms=terms, postings=fetch(tx, self._postings, states, terms))
         found = answer(asked, Names(tx, states))
-        looked_at = compared(states, scopes, matrices) if matrices else 0
-        return Ranking(found, searched, looked_at, _left_out(query, states, scopes))
+        return Ranking(found, searched, _compared(states, scopes, matrices), _left_out(query, states, scopes))
 
     def holding(self, tx: Tx, query: Query, params: RankingParams | None) -> dict[str, int]:
         """How many of the passages in scope hold each term of the query's texts."""
@@ -278,10 +286,21 @@ class Searcher:
         """The vectors of each partition that are as long as the question's; none at all where meaning is not asked."""
         if query.meaning is None:
             return ()
+        from talekeeper.search.vector.matrix import NO_VECTORS  # noqa: PLC0415 - see above
+
         meaning = query.meaning
         lengths = {len(vector) for vector in meaning.vectors.values()}
         held = [self._matrices.load(tx, state.row.id, meaning.space, meaning.elsewhere) for state in states]
         return tuple(matrix if matrix.rows.shape[1] in lengths else NO_VECTORS for matrix in held)
+
+
+def _compared(states: Sequence[PartState], scopes: Sequence[Scope], matrices: Sequence[Matrix]) -> int:
+    """How many passages in scope have a vector to compare; 0 where meaning is not asked."""
+    if not matrices:
+        return 0
+    from talekeeper.search.vector.scores import compared  # noqa: PLC0415 - see above
+
+    return compared(states, scopes, matrices)
 
 
 def _left_out(query: Query, states: Sequence[PartState], scopes: Sequence[Scope]) -> LeftOut | None:
@@ -298,13 +317,22 @@ def _left_out(query: Query, states: Sequence[PartState], scopes: Sequence[Scope]
 def _wordings(query: Query, params: RankingParams, *, everyday: bool = False) -> list[Wording]:
     """One of each text, without texts that have no terms or the same as another."""
     texts = {terms: text for text in reversed(query.texts) if (terms := params.query_terms(text))}
-    meant: Mapping[str, Sequence[float]] = query.meaning.vectors if query.meaning else {}
+    meant = _unit_vectors(query)
     return [
         Wording(
             terms,
             params.everyday_terms(text) if everyday else (),
             params.paired_characters(text, terms) if query.backs_off else {},
-            unit(meant[text]) if text in meant else None,
+            meant.get(text),
         )
         for terms, text in reversed(texts.items())
     ]
+
+
+def _unit_vectors(query: Query) -> dict[str, Singles]:
+    """By text, what the texts of the query mean, each vector of length 1."""
+    if query.meaning is None:
+        return {}
+    from talekeeper.search.vector.stored import unit  # noqa: PLC0415 - see above
+
+    return {text: unit(vector) for text, vector in query.meaning.vectors.items()}

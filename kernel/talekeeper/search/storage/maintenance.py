@@ -207,17 +207,11 @@ Called inside a write transaction, so about a hundred passages at a time are rig
 to end must come; one that is written meanwhile may.
 """
 _BATCH = 200  # passages removed in a transaction: some 20 ms
-_STALE = "SELECT id FROM part WHERE tokens < ? OR tokens > ? ORDER BY id"  # <> would not use the index
 _MADE = """
 UPDATE part SET tokens = ? WHERE id = ?
 AND NOT EXISTS (SELECT 1 FROM segment WHERE part = ? AND tokens <> ?)
 AND NOT EXISTS (SELECT 1 FROM tail WHERE part = ? AND tokens <> ?)
 """
-
-
-def stale(tx: Tx) -> list[int]:
-    """Partitions that hold terms of another tokeniser, or whose making was broken off."""
-    return [row[0] for row in tx.rows(_STALE, (TOKENS_FINGERPRINT, TOKENS_FINGERPRINT))]
 
 
 def rebuild(db: Database, part: int, passages: Passages) -> None:

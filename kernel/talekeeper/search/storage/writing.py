@@ -17,6 +17,7 @@ _MESSAGES = 0
 MIXED = ""
 """In `part.tokens`: the partition must be rebuilt, or is being rebuilt."""
 
+_STALE = "SELECT id FROM part WHERE tokens < ? OR tokens > ? ORDER BY id"  # <> would not use the index
 _OF_KEY = "SELECT doc FROM doc WHERE part = ? AND source = ? AND key = ?"
 # In two steps: SQLite takes the index of keys only where that holds all that is asked; else it reads the partition.
 _VERSIONS = f"SELECT doc, revision FROM doc WHERE part = ? AND doc IN ({_OF_KEY})"  # noqa: S608 -- from above
@@ -115,6 +116,11 @@ def versions(tx: Tx, part: int, source: int, key: str, revision: int | None) -> 
     if revision is None:
         return [doc for (doc,) in tx.rows(_OF_KEY, (part, source, key))]
     return [doc for doc, held in tx.rows(_VERSIONS, (part, part, source, key)) if held == revision]
+
+
+def stale(tx: Tx) -> list[int]:
+    """Partitions that hold terms of another tokeniser, or whose making was broken off."""
+    return [row[0] for row in tx.rows(_STALE, (TOKENS_FINGERPRINT, TOKENS_FINGERPRINT))]
 
 
 def demand_purge(tx: Tx, part: int) -> None:
