@@ -8,7 +8,7 @@ import pytest
 from talekeeper.errors import InputError, NotFound
 from talekeeper.home import Home
 from talekeeper.models import NARRATOR
-from talekeeper.turn import Preset, preset_names, read_preset
+from talekeeper.turn import Preset, read_preset
 
 WHOLE = """
 system = "You are terse."
@@ -50,7 +50,7 @@ def test_a_workspaces_own_preset_comes_before_the_homes(tmp_path: Path) -> None:
 
     assert read_preset(tmp_path, "w", "noir").system == "workspace"
     assert read_preset(tmp_path, "other", "noir").system == "home"
-    assert preset_names(tmp_path, "w") == ["noir", "plain"]
+    assert read_preset(tmp_path, "w", "plain") == Preset("plain")
 
 
 @pytest.mark.parametrize(

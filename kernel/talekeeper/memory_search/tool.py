@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from talekeeper.errors import ParameterError
 from talekeeper.plugin_types import freeze
 from talekeeper.text import check_text
 
-MAX_TEXT = 1_000
-MAX_WORDINGS = 5
-MAX_SOURCES = 50
-MAX_LIMIT = 20
-DEFAULT_LIMIT = 5
-SEARCH_SCOPES = ("all", "recall", "archival")
 _KINDS = {
     "bool": "true or false",
     "int": "a number",
@@ -25,61 +21,11 @@ _KINDS = {
     "list": "a list",
 }
 
-PARAMETERS: Mapping[str, Any] = freeze(
-    {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "query": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_TEXT,
-                "description": "What you want to know, in the story's own words and language, with names.",
-            },
-            "wordings": {
-                "type": "array",
-                "maxItems": MAX_WORDINGS,
-                "items": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
-                "description": "The same question in other words: synonyms, other names, how it may have been said.",
-            },
-            "scope": {
-                "type": "string",
-                "enum": list(SEARCH_SCOPES),
-                "default": "all",
-                "description": "recall: what was said and what retells it; archival: facts, lore and other kept data.",
-            },
-            "sources": {
-                "type": "array",
-                "maxItems": MAX_SOURCES,
-                "items": {"type": "string", "minLength": 1, "maxLength": 200},
-                "description": 'Only these: "recall" for messages, "plugin" or "plugin/namespace" for data.',
-            },
-            "turn_from": {"type": "integer", "minimum": 0, "description": "Nothing of an earlier turn."},
-            "turn_to": {"type": "integer", "minimum": 0, "description": "Nothing of a later turn."},
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": MAX_LIMIT,
-                "default": DEFAULT_LIMIT,
-                "description": "How many results at most.",
-            },
-        },
-    }
-)
-
-
-MEMORY_SEARCH: Mapping[str, Any] = freeze(
-    {
-        "name": "memory-search",
-        "description": (
-            "Search what this story has said so far and the facts, lore and notes kept about it. Words are matched, and"
-            " meaning only where an embedding model is set up: give the names of people, places and things, and put"
-            " other ways of saying it into wordings. You get the best passages, the turn each belongs to, and where it"
-            " comes from; nothing when no passage fits."
-        ),
-        "parameters": PARAMETERS,
-    }
-)
+MEMORY_SEARCH: Mapping[str, Any] = freeze(json.loads(Path(__file__).with_name("tool.json").read_text(encoding="utf-8")))
+_PROPERTIES: Mapping[str, Any] = MEMORY_SEARCH["parameters"]["properties"]
+MAX_LIMIT: int = _PROPERTIES["limit"]["maximum"]
+DEFAULT_LIMIT: int = _PROPERTIES["limit"]["default"]
+SEARCH_SCOPES: tuple[str, ...] = tuple(_PROPERTIES["scope"]["enum"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +44,16 @@ def read_question(arguments: Mapping[str, Any]) -> Question:
     """Checks what a model, a plugin or a person gave; a parameter that is null counts as left out."""
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in given:
-        if name not in PARAMETERS["properties"]:
-            raise ParameterError(
-                str(name), "there is no such parameter", cure=f"use {', '.join(PARAMETERS['properties'])}"
-            )
+        if name not in _PROPERTIES:
+            raise ParameterError(str(name), "there is no such parameter", cure=f"use {', '.join(_PROPERTIES)}")
     texts = [_text(given["query"], "query")] if "query" in given else []
-    texts += _texts(given.get("wordings", ()), "wordings", MAX_WORDINGS)
+    texts += _texts(given.get("wordings", ()), "wordings")
     if not texts:
         raise ParameterError("query", "neither query nor wordings is given", cure="say what you want to know")
     question = Question(
         texts=tuple(dict.fromkeys(texts)),
         scope=_scope(given.get("scope", "all")),
-        sources=tuple(dict.fromkeys(map(_source, _texts(given.get("sources", ()), "sources", MAX_SOURCES)))),
+        sources=tuple(dict.fromkeys(map(_source, _texts(given.get("sources", ()), "sources")))),
         turn_from=_whole(given.get("turn_from"), "turn_from", 0),
         turn_to=_whole(given.get("turn_to"), "turn_to", 0),
         limit=_whole(given.get("limit"), "limit", 1, MAX_LIMIT) or DEFAULT_LIMIT,
@@ -127,17 +71,16 @@ def _text(value: object, field: str) -> str:
     check_text(value, field)
     if not value.strip():
         raise ParameterError(field, "it is empty", cure="name people, places and things")
-    if len(value) > MAX_TEXT:
-        raise ParameterError(
-            field, f"it has {len(value):,} characters, at most {MAX_TEXT:,} are taken", cure="shorten it"
-        )
+    most = _PROPERTIES["query"]["maxLength"]
+    if len(value) > most:
+        raise ParameterError(field, f"it has {len(value):,} characters, at most {most:,} are taken", cure="shorten it")
     return value
 
 
-def _texts(value: object, field: str, most: int) -> list[str]:
+def _texts(value: object, field: str) -> list[str]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ParameterError(field, f"it is a list of texts, not {_kind(value)}")
-    items = cast("Sequence[object]", value)
+    items, most = cast("Sequence[object]", value), _PROPERTIES[field]["maxItems"]
     if len(items) > most:
         raise ParameterError(field, f"it has {len(items)} entries, at most {most} are taken")
     return [_text(item, field) for item in items]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from talekeeper.turn.backlog import count_backlog
     from talekeeper.turn.jobs import JobRunner
     from talekeeper.turn.narrator import Narrator
-    from talekeeper.turn.presets import Preset, narration_settings, preset_names, read_preset
+    from talekeeper.turn.presets import Preset, narration_settings, read_preset
     from talekeeper.turn.turn_context import Approval, DryRun, SegmentReport, ToolOutcome, TurnResult, turn_decisions
     from talekeeper.turn.worker import Worker
 else:
@@ -29,7 +29,6 @@ __all__ = [
     "Worker",
     "count_backlog",
     "narration_settings",
-    "preset_names",
     "read_preset",
     "turn_decisions",
 ]

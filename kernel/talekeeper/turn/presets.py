@@ -27,8 +27,6 @@ from talekeeper.errors import NotFound, ParameterError
 from talekeeper.models import NARRATOR, sampling_fault
 from talekeeper.story import Session, check_name
 
-_FOLDER = "presets"
-
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -49,22 +47,11 @@ def read_preset(home: Path, workspace: str, name: str) -> Preset:
     check_name(name, "preset")
     if Path(name).name != name or name in {".", ".."}:
         raise ParameterError("preset", f"{name!r} cannot be a file's name", cure="leave out slashes")
-    places = [folder / f"{name}.toml" for folder in _folders(home, workspace)]
+    places = [folder / "presets" / f"{name}.toml" for folder in (home / "workspaces" / workspace, home)]
     for path in places:
         if path.is_file():
             return _read(path, name)
     raise NotFound(f"there is no preset {name!r}", cure=f"write {places[-1]}, or give the session another preset")
-
-
-def preset_names(home: Path, workspace: str) -> list[str]:
-    """The names of all presets that a workspace's sessions may have, in order."""
-    found = {path.stem for folder in _folders(home, workspace) for path in folder.glob("*.toml") if path.is_file()}
-    return sorted(found)
-
-
-def _folders(home: Path, workspace: str) -> tuple[Path, Path]:
-    """Where presets are looked for, the workspace's first."""
-    return home / "workspaces" / workspace / _FOLDER, home / _FOLDER
 
 
 def _read(path: Path, name: str) -> Preset:
