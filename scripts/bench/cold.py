@@ -69,7 +69,6 @@ def main() -> None:
 def _prepared(engine: str, folder: Path) -> Callable[[str], list[int]]:
     """Everything imported; what opens the index is left to the first call."""
     Made(1)
-    import_module("sqlite_utils")
     opened: list[Ours | Tantivy | Fts5 | Bm25s] = []
     if engine in {"tantivy", "bm25s"}:
         import_module(engine)

@@ -18,7 +18,7 @@ from talekeeper.cli.app import COMMANDS
 from talekeeper.cli.options import Common, common
 from talekeeper.errors import ImportFileError, StoreUnusable
 
-HEAVY = {"numpy", "sqlite_utils", "jsonschema_rs", "pydantic", "httpx", "Stemmer", "sqlite3"}
+HEAVY = {"numpy", "jsonschema_rs", "pydantic", "httpx", "Stemmer", "sqlite3"}
 MAIN = "import talekeeper.cli as c; c.main()"
 
 RunFault = Callable[[BaseException], int]

@@ -170,7 +170,6 @@ def test_an_old_sqlite_is_refused(path: Path, clock: FixedClock, monkeypatch: py
 TRY_AS_NOBODY = """
 import os, sys
 from pathlib import Path
-import sqlite_utils
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database
 from talekeeper.errors import StoreUnusable

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-HEAVY = {"numpy", "sqlite_utils", "httpx", "jsonschema_rs", "mcp", "starlette"}
+HEAVY = {"numpy", "httpx", "jsonschema_rs", "mcp", "starlette"}
 
 
 def test_every_package_says_that_it_is_typed(packages: dict[str, Path]) -> None:

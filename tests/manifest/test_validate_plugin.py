@@ -318,7 +318,7 @@ def test_a_seed_that_the_schema_asks_about_at_every_level_is_answered(here: Path
     assert f"deep.jsonl:1: {'/'.join('a' * 61)} must be of type object" in output
 
 
-HEAVY = {"numpy", "sqlite_utils", "httpx", "mcp", "starlette", "pluggy", "sqlite3", "asyncio"}
+HEAVY = {"numpy", "httpx", "mcp", "starlette", "pluggy", "sqlite3", "asyncio"}
 
 
 def _loaded(arguments: list[str], *, whole: bool = False) -> set[str]:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = {"numpy", "asyncio", "httpx", "httpcore", "jsonschema_rs", "pydantic", "sqlite_utils"}
+HEAVY = {"numpy", "asyncio", "httpx", "httpcore", "jsonschema_rs", "pydantic"}
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from talekeeper.home import Home
 
 with Home.open(Path(sys.argv[1]), new=False, tracing=False) as home:
     print(*(one.id for one in home.story.sessions.all("default")))
-print(*(name for name in sys.modules if name in {"numpy", "sqlite_utils", "httpx", "jsonschema_rs", "pydantic"}))
+print(*(name for name in sys.modules if name in {"numpy", "httpx", "jsonschema_rs", "pydantic"}))
 print(*(name for name in sys.modules if name.startswith("talekeeper.search.")))
 """
 
