@@ -24,7 +24,17 @@ from bench.corpus import Made, questions
 from bench.measuring import clock, in_turn, resident
 from bench.ours import Ours, entry
 from talekeeper.db import Tx
-from talekeeper.search import Meaning, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import (
+    Meaning,
+    PartScope,
+    Passage,
+    Query,
+    Ranking,
+    Source,
+    maintain_index,
+    put_vectors,
+    vector_space,
+)
 from talekeeper.text import document_terms
 
 _SPACE = "drawn at random"
@@ -46,11 +56,11 @@ class Told:
 
     def tell(self, start: int, end: int) -> None:
         """Adds passages from `start` to before `end`, each with its vector."""
-        corpus, index, db = Made(end), self._ours.index, self._ours.db
+        corpus, db = Made(end), self._ours.db
         for first in range(start, end, _AT_ONCE):
             some = corpus.passages(first, min(first + _AT_ONCE, end))
             db.write(partial(self._add, passages=[entry(one, document_terms(one.text)) for one in some]), name="add")
-            index.maintain(db)
+            maintain_index(db)
 
     def ask(self, text: str, *, by_meaning: bool) -> Ranking:
         """With the second stage, as memory-search asks."""
@@ -63,11 +73,11 @@ class Told:
     def _add(self, tx: Tx, passages: Sequence[Passage]) -> None:
         index, part = self._ours.index, self._ours.part
         docs = [index.add(tx, part, one) for one in passages]
-        index.put_vectors(tx, part, _SPACE, dict(zip(docs, self._drawn(len(docs)), strict=True)))
+        put_vectors(tx, part, _SPACE, dict(zip(docs, self._drawn(len(docs)), strict=True)))
 
     def _ask(self, tx: Tx, text: str, *, by_meaning: bool) -> Ranking:
         index = self._ours.index
-        space = index.space(tx, _SPACE) if by_meaning else None
+        space = vector_space(tx, _SPACE) if by_meaning else None
         meaning = None if space is None else Meaning(space, {text: self._drawn(1)[0]})
         scope = PartScope(self._ours.part, {0: _EVERYTHING})
         return index.search(tx, Query((text,), (scope,), (Source(),), depth=_DEPTH, meaning=meaning))

@@ -304,7 +304,7 @@ def _keys(
     parts = part_scopes(home.services, tx, address, [Scope(address.workspace, session=address.session)])
     if not parts:
         raise NotFound("the session has nothing to search", where=address.session)
-    found = query_meaning(home.services, tx, meant)
+    found = query_meaning(tx, meant)
     query = Query(texts=(text,), parts=parts, sources=(source,), depth=DEPTH, meaning=found)
     for hit in home.index.search(tx, query).hits:
         yield hit.key

@@ -13,7 +13,7 @@ from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
 from talekeeper.evaluate import DEPTH, Question, QuestionSet, score_one
 from talekeeper.exchange import Notes, Source, read_jsonl
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, features_of_message
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, features_of_message, maintain_index
 from talekeeper.search import Source as Wanted
 from talekeeper.story import Draft
 from talekeeper.text import digest, tokens
@@ -51,7 +51,7 @@ class Shelf:
         workspace = f"{variant.name if changed else BASE.name} {one.name}"
         index = Index(params=variant.params)
         self._db.write(lambda tx: self._load(tx, index, workspace, variant, one), name="load a set")
-        index.maintain(self._db)
+        maintain_index(self._db)
         return [self._ask(variant, index, workspace, one, question) for question in questions]
 
     def _load(self, tx: Tx, index: Index, workspace: str, variant: Variant, one: QuestionSet) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, PartScope, Query, Ranking, Source
+from talekeeper.search import Index, Kind, PartScope, Query, Ranking, Source, maintain_index
 from talekeeper.search import Passage as Entry
 from talekeeper.text import Terms, digest, document_terms
 
@@ -46,7 +46,7 @@ class Ours:
         """As an import does: a transaction a batch, then what maintenance is due."""
         entries = [(one.passage, one.terms) for one in batch]
         self.db.write(lambda tx: self._add_all(tx, entries), name="load")
-        self.index.maintain(self.db)
+        maintain_index(self.db)
 
     def settle(self) -> None:
         """Checkpoints, so that the file is the index."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 from talekeeper.db import Database, Tx
 from talekeeper.search import Passage as Indexed
+from talekeeper.search import maintain_index, purge_index, rebuild_index
 from talekeeper.text import document_terms
 
 from bench.corpus import Corpus, Passage
@@ -73,17 +74,17 @@ def _works(ours: Ours, corpus: Corpus, new: Iterator[Passage]) -> Iterator[tuple
     def turns() -> None:
         for turn in _batches(new, _TURN):
             ours.add(turn)
-            ours.index.maintain(ours.db, part=ours.part)
+            maintain_index(ours.db, part=ours.part)
 
     def purge() -> None:
         step = max(1, corpus.size // _REMOVED)
         for passage in islice(corpus.passages(), 0, None, step):
             ours.delete(passage)
-        ours.index.purge(ours.db, ours.part)
+        purge_index(ours.db, ours.part)
 
     yield f"{_ADDED:,} more in turns of five", turns
     yield f"{_REMOVED:,} removed and purged", purge
-    yield "rebuild", partial(ours.index.rebuild, ours.db, ours.part, _source(corpus))
+    yield "rebuild", partial(rebuild_index, ours.db, ours.part, _source(corpus))
 
 
 def _source(corpus: Corpus) -> Callable[[Tx, Any], tuple[Sequence[Indexed], Any]]:

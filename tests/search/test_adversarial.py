@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Row, Tx
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source, snippet
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source, maintain_index, snippet
 from talekeeper.text import document_terms, query_terms
 
 EVERYTHING = 2**31 - 1
@@ -95,7 +95,7 @@ def fill(db: Database, index: Index, part: int, message: Callable[..., Passage])
     def add_all(texts: Iterable[str]) -> None:
         passages = [message(text, next(depths)) for text in texts]
         db.write(lambda tx: [index.add(tx, part, passage) for passage in passages], name="add")
-        index.maintain(db)
+        maintain_index(db)
 
     return add_all
 

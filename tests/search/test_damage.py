@@ -13,7 +13,20 @@ import pytest
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database, Tx
 from talekeeper.errors import StoreError
-from talekeeper.search import Index, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import (
+    Index,
+    PartScope,
+    Passage,
+    Query,
+    Ranking,
+    Source,
+    check_index,
+    maintain_index,
+    purge_index,
+    rebuild_index,
+    renew_index,
+    stale_parts,
+)
 from talekeeper.search.corruption import IndexDamaged
 
 Make = Callable[..., Passage]
@@ -56,7 +69,7 @@ def passages(message: Make, record: Make) -> list[Passage]:
 @pytest.fixture
 def filled(db: Database, index: Index, part: int, passages: list[Passage], path: Path) -> Path:
     db.write(lambda tx: [index.add(tx, part, one) for one in passages], name="fill")
-    index.maintain(db)
+    maintain_index(db)
     db.write(lambda tx: index.remove(tx, part, kind=passages[0].kind, plugin="", namespace="", key="m9"), name="remove")
     db.close()
     return path
@@ -102,9 +115,9 @@ def uses(db: Database, part: int, passages: Sequence[Passage]) -> Iterator[Calla
     sources = (Source(), Source("lore", "entries"))
     for text in ("silver", "oak elm", "lore gold"):
         yield partial(_ask, db, Query((text,), (PartScope(part, {0: 9999}),), sources, explain=True))
-    yield lambda: db.read(lambda tx: Index().check(tx, part, passages))
-    yield lambda: Index().maintain(db, part=part)
-    yield lambda: Index().purge(db, part)
+    yield lambda: db.read(lambda tx: check_index(tx, part, passages))
+    yield lambda: maintain_index(db, part=part)
+    yield lambda: purge_index(db, part)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -121,10 +134,10 @@ def test_damage_is_one_sentence_and_a_renewal_mends_it(
             use()
         except StoreError as fault:
             raised.append(fault)
-    Index().renew(db, part, batches(passages))
+    renew_index(db, part, batches(passages))
     found = db.read(lambda tx: Index().find_part(tx, "w", "s", ""))
-    left = db.read(lambda tx: Index().check(tx, found or -1, passages))
-    stale = db.read(Index().stale)
+    left = db.read(lambda tx: check_index(tx, found or -1, passages))
+    stale = db.read(stale_parts)
     db.close()
 
     assert all(fault.cure for fault in raised)
@@ -148,11 +161,11 @@ def test_a_rebuild_of_what_cannot_be_read_renews_it(filled: Path, part: int, pas
     db = Database.open(filled, clock=SystemClock(), synchronous="OFF")
     db.write(lambda tx: tx.run("UPDATE posting SET data = x'00'"), name="damage")
 
-    Index().rebuild(db, part, batches(passages))
+    rebuild_index(db, part, batches(passages))
 
     found = db.read(lambda tx: Index().find_part(tx, "w", "s", ""))
     assert found not in {None, part}
-    assert db.read(lambda tx: Index().check(tx, found or -1, passages)) == []
+    assert db.read(lambda tx: check_index(tx, found or -1, passages)) == []
     assert db.read(lambda tx: tx.rows("SELECT count(*) FROM posting WHERE data = x'00'")) == [(0,)]
     db.close()
 
@@ -167,10 +180,10 @@ def test_a_renewal_broken_off_is_found_and_done_again(filled: Path, part: int, p
         return batch(tx, cursor)
 
     with pytest.raises(KeyboardInterrupt):
-        Index().renew(db, part, breaks)
-    (left,) = db.read(Index().stale)
-    Index().rebuild(db, left, batch)
+        renew_index(db, part, breaks)
+    (left,) = db.read(stale_parts)
+    rebuild_index(db, left, batch)
 
-    assert db.read(Index().stale) == []
-    assert db.read(lambda tx: Index().check(tx, left, passages)) == []
+    assert db.read(stale_parts) == []
+    assert db.read(lambda tx: check_index(tx, left, passages)) == []
     db.close()

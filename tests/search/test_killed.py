@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, Passage
+from talekeeper.search import Index, Passage, check_index, maintain_index
 
 BUSY = """
 import itertools, sys
 from pathlib import Path
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, Passage
+from talekeeper.search import Index, Kind, Passage, maintain_index
 from talekeeper.search.storage import maintenance, segments
 from talekeeper.text import document_terms, digest
 
@@ -37,7 +37,7 @@ for i in itertools.count(start):
             ),
             name="remove",
         )
-    index.maintain(db)
+    maintain_index(db)
     print(i, flush=True)
 """
 
@@ -61,7 +61,7 @@ def test_a_killed_process_leaves_a_whole_index(
     trees = ["ash", "elm", "fir", "oak"]
     expected = [message(f"silver {trees[depth % 4]}", depth) for depth in depths]
     assert depths
-    assert db.read(lambda tx: index.check(tx, part, expected)) == []
-    index.maintain(db)
-    assert db.read(lambda tx: index.check(tx, part, expected)) == []
+    assert db.read(lambda tx: check_index(tx, part, expected)) == []
+    maintain_index(db)
+    assert db.read(lambda tx: check_index(tx, part, expected)) == []
     assert db.read(lambda tx: tx.one("SELECT count(*) FROM retired")) == (0,)

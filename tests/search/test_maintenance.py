@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import (
+    Index,
+    Kind,
+    PartScope,
+    Passage,
+    Query,
+    Ranking,
+    Source,
+    maintain_index,
+    purge_index,
+    unpurged,
+    unpurged_parts,
+)
 from talekeeper.search.storage import maintenance, segments
 
 Make = Callable[..., Passage]
@@ -72,7 +84,7 @@ def test_the_tail_is_flushed_in_whole_segments(
 ) -> None:
     add(0, passages)
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert sizes(db) == expected
     assert count(db, "tail") == tail
@@ -84,7 +96,7 @@ def test_eight_segments_of_a_level_become_one(
     for start in range(0, 8 * 128, 128):
         add(start, start + 128)
         before = ask(db, index, part)
-        index.maintain(db)
+        maintain_index(db)
 
         assert ask(db, index, part) == before
 
@@ -101,7 +113,7 @@ def test_merging_stops_at_the_top_level(
         monkeypatch.setattr(f"talekeeper.search.storage.{module}.FAN", 2)
     for start in range(0, 64, 2):
         add(start, start + 2)
-        index.maintain(db)
+        maintain_index(db)
 
     assert sizes(db) == [(3, 16)] * 4
     assert ask(db, index, part) == ask(db, Index(), part)
@@ -111,14 +123,14 @@ def test_a_segment_that_is_a_quarter_dead_is_rewritten(
     db: Database, index: Index, part: int, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
     add(0, 128)
-    index.maintain(db)
+    maintain_index(db)
     remove(*range(31))
-    index.maintain(db)
+    maintain_index(db)
     assert sizes(db) == [(0, 128)]
 
     remove(31)
     before = ask(db, index, part)
-    index.maintain(db)
+    maintain_index(db)
 
     assert sizes(db) == [(0, 96)]
     assert count(db, "dead") == 0
@@ -129,10 +141,10 @@ def test_a_segment_without_life_goes(
     db: Database, index: Index, part: int, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
     add(0, 128)
-    index.maintain(db)
+    maintain_index(db)
     remove(*range(128))
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert (sizes(db), count(db, "posting"), count(db, "dead")) == ([], 0, 0)
     assert ask(db, index, part) == Ranking((), 0)
@@ -144,7 +156,7 @@ def test_a_passage_removed_from_the_tail_leaves_no_tombstone_behind_the_flush(
     add(0, 128)
     remove(3, 4, 5)
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert sizes(db) == [(0, 125)]
     assert count(db, "dead") == 0
@@ -154,7 +166,7 @@ def test_an_edit_is_a_removal_and_an_addition(
     db: Database, index: Index, part: int, add: Callable[[int, int], None], remove: Callable[..., None], message: Make
 ) -> None:
     add(0, 300)
-    index.maintain(db)
+    maintain_index(db)
     remove(7)
     db.write(lambda tx: index.add(tx, part, message("zircon", 7)), name="add")
 
@@ -181,14 +193,14 @@ def test_a_forgotten_word_leaves_the_file_with_the_next_maintenance(
     db.write(lambda tx: index.add(tx, part, message("xylophone ash", 900)), name="add")
     add(0, 127)
     if settled:
-        index.maintain(db)
+        maintain_index(db)
     assert b"xylophon" in everything_on_disk(path)
 
     remove(900, forget=True)
-    index.maintain(db)
+    maintain_index(db)
     db.checkpoint()
 
-    assert db.read(lambda tx: index.unpurged(tx, part)) == 0
+    assert db.read(lambda tx: unpurged(tx, part)) == 0
     assert b"xylophon" not in everything_on_disk(path)
 
 
@@ -204,20 +216,20 @@ def test_a_purge_that_dies_before_the_words_are_gone_can_be_seen_to_have_left_th
         raise RuntimeError
 
     add(0, 300)
-    index.maintain(db)
+    maintain_index(db)
     remove(7)
-    assert db.read(index.unpurged_parts) == []
+    assert db.read(unpurged_parts) == []
     remove(9, forget=True)
     with monkeypatch.context() as dying:
         dying.setattr(maintenance, "_sweep", die)
         with pytest.raises(RuntimeError):
-            index.maintain(db)
+            maintain_index(db)
 
-    left = db.read(index.unpurged_parts)
-    index.maintain(db)
+    left = db.read(unpurged_parts)
+    maintain_index(db)
 
     assert left == [("w", "s", "")]
-    assert db.read(index.unpurged_parts) == []
+    assert db.read(unpurged_parts) == []
 
 
 def test_forgetting_takes_the_words_of_earlier_versions_too(
@@ -231,13 +243,13 @@ def test_forgetting_takes_the_words_of_earlier_versions_too(
 ) -> None:
     db.write(lambda tx: index.add(tx, part, message("xylophone ash", 900)), name="add")
     add(0, 127)
-    index.maintain(db)
+    maintain_index(db)
     remove(900)
-    index.maintain(db)
-    assert db.read(lambda tx: index.unpurged(tx, part)) == 1
+    maintain_index(db)
+    assert db.read(lambda tx: unpurged(tx, part)) == 1
 
     remove(900, forget=True)
-    index.maintain(db)
+    maintain_index(db)
     db.checkpoint()
 
     assert b"xylophon" not in everything_on_disk(path)
@@ -247,13 +259,13 @@ def test_purging_leaves_no_removed_word(
     db: Database, index: Index, part: int, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
     add(0, 600)
-    index.maintain(db)
+    maintain_index(db)
     remove(1, 2, 300, 590)
     before = ask(db, index, part)
 
-    index.purge(db, part)
+    purge_index(db, part)
 
-    assert db.read(lambda tx: index.unpurged(tx, part)) == 0
+    assert db.read(lambda tx: unpurged(tx, part)) == 0
     assert sizes(db) == [(0, 126), (0, 128), (0, 127), (0, 128)]
     assert ask(db, index, part) == before
 
@@ -264,10 +276,10 @@ def test_a_dropped_partition_leaves_nothing(
     other = db.write(lambda tx: index.part_for(tx, "w", "", ""), name="make")
     db.write(lambda tx: index.add(tx, other, message("ash", 1)), name="add")
     add(0, 300)
-    index.maintain(db)
+    maintain_index(db)
 
     db.write(lambda tx: index.drop_part(tx, part), name="drop")
-    index.maintain(db)
+    maintain_index(db)
 
     assert ask(db, index, part) == Ranking((), 0)
     assert len(ask(db, index, other, "ash").hits) == 1
@@ -280,10 +292,10 @@ def test_many_postings_are_deleted_in_stretches(
 ) -> None:
     monkeypatch.setattr("talekeeper.search.storage.maintenance._STRETCH", 3)
     add(0, 350)
-    index.maintain(db)
+    maintain_index(db)
     db.write(lambda tx: index.drop_part(tx, part), name="drop")
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert (count(db, "posting"), count(db, "retired")) == (0, 0)
 
@@ -297,7 +309,7 @@ def test_whoever_comes_too_late_to_merge_does_nothing(
     remove: Callable[..., None],
 ) -> None:
     add(0, 128)
-    index.maintain(db)
+    maintain_index(db)
     remove(1)
     before = ask(db, index, part)
     combine = segments.combine
@@ -306,11 +318,11 @@ def test_whoever_comes_too_late_to_merge_does_nothing(
         made = combine(*args)
         monkeypatch.setattr(maintenance, "combine", combine)
         remove(2)
-        Index().purge(db, part)
+        purge_index(db, part)
         return made
 
     monkeypatch.setattr(maintenance, "combine", combine_slowly)
-    index.purge(db, part)
+    purge_index(db, part)
 
     assert sizes(db) == [(0, 126)]
     assert ask(db, index, part).searched == before.searched - 1
@@ -335,7 +347,7 @@ def test_a_removal_while_the_tail_is_flushed_is_kept(
         return made
 
     monkeypatch.setattr(maintenance, "next_flush", flush_slowly)
-    index.maintain(db)
+    maintain_index(db)
 
     assert sizes(db) == [(0, 127)]
     assert ask(db, index, part).searched == 127
@@ -350,7 +362,7 @@ def test_a_removal_while_segments_are_combined_is_kept(
     remove: Callable[..., None],
 ) -> None:
     add(0, 128)
-    index.maintain(db)
+    maintain_index(db)
     remove(*range(100))
     combine = segments.combine
 
@@ -361,24 +373,24 @@ def test_a_removal_while_segments_are_combined_is_kept(
         return made
 
     monkeypatch.setattr(maintenance, "combine", combine_slowly)
-    index.maintain(db)
+    maintain_index(db)
 
     assert sizes(db) == [(0, 28)]
     assert ask(db, index, part).searched == 27
-    assert db.read(lambda tx: index.unpurged(tx, part)) == 1
+    assert db.read(lambda tx: unpurged(tx, part)) == 1
 
 
 def test_maintenance_with_nothing_due_writes_nothing(
     db: Database, index: Index, add: Callable[[int, int], None], remove: Callable[..., None]
 ) -> None:
     add(0, 300)
-    index.maintain(db)
+    maintain_index(db)
     remove(7, forget=True)
-    index.maintain(db)
+    maintain_index(db)
     statements: list[str] = []
 
     db.trace(statements.append)
-    index.maintain(db)
+    maintain_index(db)
     db.trace(None)
 
     assert not [one for one in statements if one.startswith(("BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE"))]

@@ -13,7 +13,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, Meaning, PartScope, Passage, Query, Ranked, Ranking, Source
+from talekeeper.search import (
+    Index,
+    Kind,
+    Meaning,
+    PartScope,
+    Passage,
+    Query,
+    Ranked,
+    Ranking,
+    Source,
+    count_vectors,
+    put_vectors,
+    renew_index,
+    vector_space,
+    without_vectors,
+)
 from talekeeper.search.storage.writing import remove_docs
 from talekeeper.search.vector.matrix import Matrix, MatrixCache
 from talekeeper.search.vector.stored import unit
@@ -32,7 +47,7 @@ def fill(db: Database, index: Index, part: int, message: Callable[..., Passage])
         passages = [message(text, i, branch=branch, key=f"{branch}.{i}") for i, text in enumerate(texts)]
         docs = db.write(lambda tx: [index.add(tx, part, passage) for passage in passages], name="add")
         found = dict(zip(docs, vectors, strict=False))
-        db.write(lambda tx: index.put_vectors(tx, part, SPACE, found), name="put")
+        db.write(lambda tx: put_vectors(tx, part, SPACE, found), name="put")
         return docs
 
     return add
@@ -42,7 +57,7 @@ def fill(db: Database, index: Index, part: int, message: Callable[..., Passage])
 def ask(db: Database, index: Index, part: int) -> Ask:
     def search(text: str, vector: Sequence[float] | None) -> Ranking:
         def read(tx: Tx) -> Ranking:
-            space = index.space(tx, SPACE)
+            space = vector_space(tx, SPACE)
             meaning = None if vector is None or space is None else Meaning(space, {text: vector})
             scope = PartScope(part, {0: 1_000_000})
             query = Query((text,), (scope,), (Source(),), neighbours=False, explain=True, meaning=meaning)
@@ -60,10 +75,10 @@ def ask_records(db: Database, index: Index, part: int, record: Callable[..., Pas
     def search(question: str, told: Mapping[str, Sequence[float]]) -> Ranking:
         def fill(tx: Tx) -> None:
             docs = [index.add(tx, part, record(text, text)) for text in told]
-            index.put_vectors(tx, part, SPACE, dict(zip(docs, told.values(), strict=True)))
+            put_vectors(tx, part, SPACE, dict(zip(docs, told.values(), strict=True)))
 
         def read(tx: Tx) -> Ranking:
-            meaning = Meaning(index.space(tx, SPACE) or 0, {question: AXES[0]})
+            meaning = Meaning(vector_space(tx, SPACE) or 0, {question: AXES[0]})
             scope, source = PartScope(part, {0: 9}), Source("lore", "entries")
             return index.search(tx, Query((question,), (scope,), (source,), explain=True, meaning=meaning))
 
@@ -175,14 +190,14 @@ def test_an_encoder_that_changes_its_length_without_saying_so_has_all_vectors_ma
 ) -> None:
     docs = fill(WORDS)
     before, after = docs[first : first + 3], docs[3 - first :][:3]
-    db.write(lambda tx: index.put_vectors(tx, part, SPACE, {doc: [1.0, float(doc)] for doc in before}), name="put")
+    db.write(lambda tx: put_vectors(tx, part, SPACE, {doc: [1.0, float(doc)] for doc in before}), name="put")
     ask("birch", [1.0, 0.2])
 
-    db.write(lambda tx: index.put_vectors(tx, part, SPACE, {doc: [1.0, doc, 1.0] for doc in after}), name="put")
+    db.write(lambda tx: put_vectors(tx, part, SPACE, {doc: [1.0, doc, 1.0] for doc in after}), name="put")
     found = ask("birch", [1.0, 0.2, 0.0])
 
     assert found.compared == len(after)
-    waiting = db.read(lambda tx: index.without_vectors(tx, part, SPACE, -1, 10))
+    waiting = db.read(lambda tx: without_vectors(tx, part, SPACE, -1, 10))
     assert [row[0] for row in waiting] == before
 
 
@@ -205,7 +220,7 @@ def test_vectors_of_another_space_are_not_looked_at(
     db: Database, index: Index, part: int, fill: Callable[..., list[int]], ask: Ask
 ) -> None:
     docs = fill(WORDS[:5], AXES)
-    db.write(lambda tx: index.put_vectors(tx, part, "letters/2", dict.fromkeys(docs, (1.0, 0.0))), name="put")
+    db.write(lambda tx: put_vectors(tx, part, "letters/2", dict.fromkeys(docs, (1.0, 0.0))), name="put")
 
     found = ask("birch", [1.0, 0.0, 0.0])
 
@@ -218,7 +233,7 @@ def test_every_wording_has_its_own_meaning(
     fill(WORDS[:5], AXES)
 
     def read(tx: Tx) -> Ranking:
-        space = index.space(tx, SPACE) or 0
+        space = vector_space(tx, SPACE) or 0
         meaning = Meaning(space, {"birch": [1.0, 0.0, 0.0], "beech": [0.0, 0.0, 1.0]})
         texts = ("birch", "beech", "larch")
         query = Query(texts, (PartScope(part, {0: 9}),), (Source(),), neighbours=False, meaning=meaning)
@@ -236,14 +251,13 @@ def test_a_neighbour_of_what_was_meant_has_a_share(fill: Callable[..., list[int]
     assert set(found[2:4]) == {6, 9}
 
 
-def test_a_second_index_sees_what_the_first_wrote(
+def test_an_index_sees_vectors_that_were_written_after_it_looked(
     db: Database, part: int, fill: Callable[..., list[int]], ask: Ask
 ) -> None:
     docs = fill(WORDS[:5], AXES[:4])
     before = ask("birch", [1.0, 0.0, 0.0])
-    other = Index()
 
-    db.write(lambda tx: other.put_vectors(tx, part, SPACE, {docs[4]: AXES[4]}), name="put")
+    db.write(lambda tx: put_vectors(tx, part, SPACE, {docs[4]: AXES[4]}), name="put")
     after = ask("birch", [1.0, 0.0, 0.0])
 
     assert (before.compared, after.compared) == (4, 5)
@@ -255,10 +269,10 @@ def test_a_removed_passage_takes_its_vector_and_a_late_one_is_not_written(
     docs = fill(WORDS[:5], AXES)
 
     db.write(lambda tx: index.remove(tx, part, kind=Kind.MESSAGE, plugin="", namespace="", key="0.2"), name="remove")
-    kept = db.write(lambda tx: index.put_vectors(tx, part, SPACE, {docs[2]: AXES[2], docs[3]: AXES[3]}), name="put")
+    kept = db.write(lambda tx: put_vectors(tx, part, SPACE, {docs[2]: AXES[2], docs[3]: AXES[3]}), name="put")
 
     assert kept == [docs[3]]
-    assert db.read(lambda tx: index.count_vectors(tx, part, SPACE)) == (4, 4)
+    assert db.read(lambda tx: count_vectors(tx, part, SPACE)) == (4, 4)
 
 
 def test_an_index_that_is_not_to_be_trusted_asks_for_vectors_anew(
@@ -266,24 +280,24 @@ def test_an_index_that_is_not_to_be_trusted_asks_for_vectors_anew(
 ) -> None:
     fill(WORDS[:2], AXES[:2])
 
-    index.renew(db, part, lambda tx, cursor: ([message(WORDS[0], 0, key="0.0")], None))
+    renew_index(db, part, lambda tx, cursor: ([message(WORDS[0], 0, key="0.0")], None))
 
     fresh = db.read(lambda tx: index.find_part(tx, "w", "s", "")) or 0
-    assert db.read(lambda tx: index.count_vectors(tx, fresh, SPACE)) == (1, 0)
-    assert [row[3] for row in db.read(lambda tx: index.without_vectors(tx, fresh, SPACE, -1, 9))] == ["0.0"]
+    assert db.read(lambda tx: count_vectors(tx, fresh, SPACE)) == (1, 0)
+    assert [row[3] for row in db.read(lambda tx: without_vectors(tx, fresh, SPACE, -1, 9))] == ["0.0"]
 
 
 def test_a_matrix_seen_before_stays_as_it_was_when_more_is_told(
     db: Database, index: Index, part: int, fill: Callable[..., list[int]], message: Callable[..., Passage]
 ) -> None:
     fill(WORDS[:1], AXES[:1])
-    space = db.read(lambda tx: index.space(tx, SPACE)) or 0
+    space = db.read(lambda tx: vector_space(tx, SPACE)) or 0
     cache, seen = MatrixCache(1 << 20), list[tuple[Matrix, list[int], list[list[int]]]]()
 
     for turn in range(1, 40):
         (doc,) = db.write(partial(_add, index=index, part=part, passages=[message("w", turn)]), name="add")
         found = {doc: (1.0, turn / 40, 0.0)}
-        db.write(partial(index.put_vectors, part=part, fingerprint=SPACE, found=found), name="put")
+        db.write(partial(put_vectors, part=part, fingerprint=SPACE, vectors=found), name="put")
         matrix = db.read(partial(cache.load, part=part, space=space))
         seen.append((matrix, matrix.docs.tolist(), matrix.rows.tolist()))
 
@@ -332,17 +346,17 @@ def test_a_matrix_that_grew_has_the_cosines_of_one_read_at_once(
     for name, given_ in steps:
         if name == "put":
             found = {docs[i]: vector for i, vector in cast("dict[int, list[float]]", given_).items()}
-            db.write(partial(index.put_vectors, part=part, fingerprint=SPACE, found=found), name="put")
+            db.write(partial(put_vectors, part=part, fingerprint=SPACE, vectors=found), name="put")
             kept |= {doc: vector for doc, vector in found.items() if doc in live}
         elif name == "remove":
             gone = docs[cast("int", given_)]
             db.write(partial(remove_docs, part=part, docs=[gone] if gone in live else []), name="remove")
             live.discard(gone)
-        space = db.read(lambda tx: index.space(tx, SPACE))
+        space = db.read(lambda tx: vector_space(tx, SPACE))
         if space is not None:
             db.read(partial(grown.load, part=part, space=space))
 
-    space = db.read(lambda tx: index.space(tx, SPACE)) or 0
+    space = db.read(lambda tx: vector_space(tx, SPACE)) or 0
     at_once = db.read(lambda tx: MatrixCache(0).load(tx, part, space))
     matrix = db.read(lambda tx: grown.load(tx, part, space))
     cosines = dict(zip(matrix.docs.tolist(), matrix.cosines(unit(question)).tolist(), strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, Passage
+from talekeeper.search import Index, Kind, Passage, check_index, maintain_index
 from talekeeper.search.storage import maintenance, segments
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "hazel")
@@ -24,7 +24,7 @@ def test_how_much_a_merge_reads_at_once_changes_nothing(
     def add(start: int) -> None:
         told = [message(f"{WORDS[i % 6]} {WORDS[i % 5]}", i) for i in range(start, start + segments.FLUSH)]
         db.write(lambda tx: [index.add(tx, part, one) for one in told], name="add")
-        index.maintain(db)
+        maintain_index(db)
 
     def remove(key: str) -> None:
         db.write(lambda tx: index.remove(tx, part, kind=Kind.MESSAGE, plugin="", namespace="", key=key), name="remove")
@@ -56,12 +56,12 @@ def test_larger_segments_of_other_code_are_merged_as_far_as_local_ids_reach(
     monkeypatch.setattr(maintenance, "LARGEST", 32)
     set_sizes(10, 0)
     db.write(lambda tx: [index.add(tx, part, one) for one in told[:90]], name="add")
-    index.maintain(db)
+    maintain_index(db)
     set_sizes(4, 2)
 
     db.write(lambda tx: [index.add(tx, part, one) for one in told[90:]], name="add")
-    index.maintain(db)
+    maintain_index(db)
 
     sizes = [(one.level, one.n) for one in db.read(lambda tx: segments.read_segments(tx, part))]
     assert sizes == [(1, 30)] * 3 + [(1, 32)] + [(0, 4)] * 2
-    assert db.read(lambda tx: index.check(tx, part, told)) == []
+    assert db.read(lambda tx: check_index(tx, part, told)) == []

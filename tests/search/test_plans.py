@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Passage
+from talekeeper.search import Index, Passage, rebuild_index
 from talekeeper.search.passage import Kind
 
 Make = Callable[..., Passage]
@@ -54,7 +54,7 @@ def test_a_rebuild_finds_each_passage_by_an_index(db: Database, index: Index, pa
     statements: list[str] = []
     db.trace(statements.append)
 
-    index.rebuild(db, part, lambda _, __: (passages, None))
+    rebuild_index(db, part, lambda _, __: (passages, None))
 
     db.trace(None)
     asked = [one for one in statements if "FROM doc WHERE" in one and "key =" in one]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, PartScope, Passage, Placing, Query, Ranking, Source
+from talekeeper.search import Index, Kind, PartScope, Passage, Placing, Query, Ranking, Source, maintain_index
 
 Make = Callable[..., Passage]
 Ask = Callable[..., Ranking]
@@ -281,7 +281,7 @@ def test_hits_are_the_same_from_the_tail_and_from_segments(
     add(*(message(" ".join(words[i % k] for k in range(2, 8)), i) for i in range(600)))
     before = ask("birch hazel")
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert db.read(lambda tx: tx.one("SELECT count(*) FROM segment")) == (4,)
     assert ask("birch hazel") == before

@@ -9,7 +9,20 @@ from typing import Any
 import pytest
 from talekeeper.db import Database, Tx
 from talekeeper.errors import NotFound
-from talekeeper.search import Index, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import (
+    Index,
+    PartScope,
+    Passage,
+    Query,
+    Ranking,
+    Source,
+    check_index,
+    maintain_index,
+    put_vectors,
+    rebuild_index,
+    stale_parts,
+    without_vectors,
+)
 from talekeeper.text import Terms
 
 Make = Callable[..., Passage]
@@ -34,7 +47,7 @@ def ask(db: Database, index: Index, part: int, text: str) -> Ranking:
 
 
 def differences(db: Database, index: Index, part: int, expected: Sequence[Passage]) -> list[str]:
-    return [str(one) for one in db.read(lambda tx: index.check(tx, part, expected))]
+    return [str(one) for one in db.read(lambda tx: check_index(tx, part, expected))]
 
 
 @pytest.fixture
@@ -48,13 +61,13 @@ def test_a_partition_of_another_tokeniser_is_stale_until_rebuilt(
 ) -> None:
     monkeypatch.setattr("talekeeper.search.storage.writing.TOKENS_FINGERPRINT", "another")
     fill(db, index, part, [replace(one, terms=Terms({"outdated": 1}, 1)) for one in passages])
-    index.maintain(db)
+    maintain_index(db)
     monkeypatch.undo()
-    assert db.read(index.stale) == [part]
+    assert db.read(stale_parts) == [part]
 
-    index.rebuild(db, part, batches_of(passages))
+    rebuild_index(db, part, batches_of(passages))
 
-    assert db.read(index.stale) == []
+    assert db.read(stale_parts) == []
     assert differences(db, index, part, passages) == []
     assert ask(db, index, part, "outdated") == Ranking((), 321)
 
@@ -69,7 +82,7 @@ def test_segments_hold_the_terms_of_one_tokeniser(
     before = ask(db, index, part, "silver ash")
 
     for _ in range(2):
-        index.maintain(db, part=part)
+        maintain_index(db, part=part)
 
     sizes = db.read(lambda tx: tx.rows("SELECT n, tokens = 'another' FROM segment ORDER BY lo"))
     assert sizes == [(100, 1)]
@@ -79,7 +92,7 @@ def test_segments_hold_the_terms_of_one_tokeniser(
 def test_what_is_not_given_is_taken_out(db: Database, index: Index, part: int, passages: list[Passage]) -> None:
     fill(db, index, part, passages)
 
-    index.rebuild(db, part, batches_of(passages[:200]))
+    rebuild_index(db, part, batches_of(passages[:200]))
 
     assert differences(db, index, part, passages[:200]) == []
 
@@ -87,13 +100,13 @@ def test_what_is_not_given_is_taken_out(db: Database, index: Index, part: int, p
 def test_a_rebuild_that_gives_nothing_empties(db: Database, index: Index, part: int, passages: list[Passage]) -> None:
     fill(db, index, part, passages)
 
-    index.rebuild(db, part, batches_of([]))
+    rebuild_index(db, part, batches_of([]))
 
     assert ask(db, index, part, "silver") == Ranking((), 0)
 
 
 def test_a_partition_that_is_not_there_needs_no_rebuild(db: Database, index: Index) -> None:
-    index.rebuild(db, 99, batches_of([]))
+    rebuild_index(db, 99, batches_of([]))
 
     assert db.read(lambda tx: tx.rows("SELECT id FROM part")) == []
 
@@ -116,7 +129,7 @@ def test_every_passage_is_found_once_at_every_moment(
         counts.append(index.search(tx, query).searched)
         return batch(tx, cursor)
 
-    index.rebuild(db, part, watched)
+    rebuild_index(db, part, watched)
 
     assert counts == [whole] * 7
 
@@ -133,10 +146,10 @@ def test_a_rebuild_broken_off_anywhere_can_be_begun_again(
         return batch(tx, cursor)
 
     with pytest.raises(KeyboardInterrupt):
-        index.rebuild(db, part, breaks)
+        rebuild_index(db, part, breaks)
     assert differences(db, index, part, passages) == []
 
-    index.rebuild(db, part, batch)
+    rebuild_index(db, part, batch)
 
     assert differences(db, index, part, passages) == []
 
@@ -153,7 +166,7 @@ def test_what_is_written_meanwhile_stays(
             index.add(tx, part, late)
         return batch(tx, cursor)
 
-    index.rebuild(db, part, with_a_writer)
+    rebuild_index(db, part, with_a_writer)
 
     assert differences(db, index, part, [*passages, late]) == []
 
@@ -184,7 +197,7 @@ def test_a_difference_is_named(
 ) -> None:
     fill(db, index, part, passages)
     if settled:
-        index.maintain(db)
+        maintain_index(db)
     passages[2] = replace(passages[2], **change)
 
     assert differences(db, index, part, passages) == [f"message m2, revision 0: {told}"]
@@ -221,7 +234,7 @@ def test_damage_is_named(
     db: Database, index: Index, part: int, passages: list[Passage], damage: str, told: str
 ) -> None:
     fill(db, index, part, passages)
-    index.maintain(db)
+    maintain_index(db)
 
     db.write(lambda tx: tx.run(damage), name="damage")
 
@@ -240,11 +253,11 @@ def test_rebuilding_keeps_vectors_of_what_says_the_same(
     docs = db.write(lambda tx: [index.add(tx, part, one) for one in passages], name="fill")
     elsewhere, empty = docs[3], docs[4]
     found: dict[int, Sequence[float] | None] = {doc: (float(doc), 1.0) for doc in docs}
-    db.write(lambda tx: index.put_vectors(tx, part, "s", found | {elsewhere: None, empty: ()}), name="put")
+    db.write(lambda tx: put_vectors(tx, part, "s", found | {elsewhere: None, empty: ()}), name="put")
     before = stored(db, part)
 
-    index.rebuild(db, part, batches_of([replace(passages[0], digest=1), *passages[1:]]))
+    rebuild_index(db, part, batches_of([replace(passages[0], digest=1), *passages[1:]]))
 
-    waiting = db.read(lambda tx: index.without_vectors(tx, part, "s", -1, 999))
+    waiting = db.read(lambda tx: without_vectors(tx, part, "s", -1, 999))
     assert [key for _, _, _, key, _ in waiting] == [passages[0].key, passages[3].key]
     assert stored(db, part) == [*before[1:3], *before[4:]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Source
+from talekeeper.search import Index, Kind, PartScope, Passage, Query, Source, maintain_index, purge_index
 from talekeeper.search.storage.memtable import Memtable
 
 Make = Callable[..., Passage]
@@ -127,8 +127,8 @@ def test_an_old_snapshot_stays_as_it_was(db: Database, index: Index, part: int, 
         before = found(tx, index, part)
         write(db, lambda other: drop(index, other, part, "m5"))
         write(db, lambda other: index.add(other, part, message("silver", 900)))
-        index.maintain(db)
-        index.purge(db, part)
+        maintain_index(db)
+        purge_index(db, part)
         now = db.read(lambda other: found(other, index, part))
         return before, now, found(tx, index, part)
 
@@ -157,12 +157,12 @@ def test_segments_of_equal_shape_and_other_content_are_told_apart(
     db: Database, index: Index, part: int, message: Make
 ) -> None:
     write(db, lambda tx: [index.add(tx, part, message("silver", i)) for i in range(128)])
-    index.maintain(db)
+    maintain_index(db)
     db.read(lambda tx: found(tx, index, part))
     write(db, lambda tx: [drop(index, tx, part, f"m{i}") for i in range(128)])
     write(db, lambda tx: [index.add(tx, part, message("golden", i)) for i in range(128)])
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert db.read(lambda tx: tx.one("SELECT count(*), min(n) FROM segment")) == (1, 128)
     assert db.read(lambda tx: found(tx, index, part)) == []
@@ -187,7 +187,7 @@ import sys
 from pathlib import Path
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database
-from talekeeper.search import Index, Kind, Passage
+from talekeeper.search import Index, Kind, Passage, maintain_index
 from talekeeper.text import document_terms
 
 path, part, name, count = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -195,7 +195,7 @@ db, index = Database.open(path, clock=SystemClock(), synchronous="OFF"), Index()
 for i in range(count):
     passage = Passage(Kind.MESSAGE, "", "", f"{name}{i}", 0, i, i, document_terms(f"silver {name}"), hash((name, i)))
     db.write(lambda tx: index.add(tx, part, passage), name="add")
-    index.maintain(db)
+    maintain_index(db)
 db.close()
 """
 
@@ -228,7 +228,7 @@ def test_threads_share_an_index(db: Database, index: Index, part: int, message: 
     for i in range(100, 600):
         write(db, partial(index.add, part=part, passage=message(f"silver {name(i)}", i)))
         if i % 100 == 0:
-            index.maintain(db)
+            maintain_index(db)
     done.set()
     for reader in readers:
         reader.join()
@@ -240,7 +240,7 @@ def test_a_tiny_budget_changes_no_answer(db: Database, part: int, index: Index, 
     poor = Index(part_budget=1, posting_budget=1)
     trees = ["ash", "elm", "fir", "oak"]
     write(db, lambda tx: [index.add(tx, part, message(f"silver {trees[i % 4]}", i)) for i in range(600)])
-    index.maintain(db)
+    maintain_index(db)
 
     for text in ("silver ash", "elm", "fir oak"):
         assert db.read(partial(found, index=poor, part=part, text=text)) == db.read(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, PartScope, Passage, Query, Source
+from talekeeper.search import Index, PartScope, Passage, Query, Source, check_index, maintain_index
 from talekeeper.search.storage import maintenance
 from talekeeper.search.storage import segments as staging
 
@@ -76,11 +76,11 @@ def test_no_transaction_writes_more_postings_than_a_stretch(
         return done
 
     monkeypatch.setattr(db, "write", counted)
-    index.maintain(db)
+    maintain_index(db)
 
     assert max(sizes) == staging.STAGED_AT_ONCE
     assert sum(sizes) == sum(len(passage.terms.counts) for passage in fill)
-    assert db.read(lambda tx: index.check(tx, part, fill)) == []
+    assert db.read(lambda tx: check_index(tx, part, fill)) == []
 
 
 def test_a_half_written_segment_is_not_searched_and_is_swept_away(
@@ -88,17 +88,17 @@ def test_a_half_written_segment_is_not_searched_and_is_swept_away(
 ) -> None:
     die_after(1)
     with pytest.raises(Died):
-        index.maintain(db)
+        maintain_index(db)
     left = owners(db)
     found = keys(db, index, part, "w7x3y")
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert found == ["m7"]
     assert not left & owners(db)
     assert len(owners(db)) == 1
     assert count(db, "retired") == 0
-    assert db.read(lambda tx: index.check(tx, part, fill)) == []
+    assert db.read(lambda tx: check_index(tx, part, fill)) == []
 
 
 def test_who_is_overtaken_leaves_the_partition_to_the_other(
@@ -113,13 +113,13 @@ def test_who_is_overtaken_leaves_the_partition_to_the_other(
         return segment
 
     monkeypatch.setattr(maintenance, "begin", begin_and_be_overtaken)
-    index.maintain(db)
+    maintain_index(db)
     assert count(db, "segment") == 0
 
-    index.maintain(db)
+    maintain_index(db)
 
     assert count(db, "segment") == 1
-    assert db.read(lambda tx: index.check(tx, part, fill)) == []
+    assert db.read(lambda tx: check_index(tx, part, fill)) == []
 
 
 def test_a_dropped_partition_takes_the_segment_in_the_making_with_it(
@@ -127,10 +127,10 @@ def test_a_dropped_partition_takes_the_segment_in_the_making_with_it(
 ) -> None:
     die_after(1)
     with pytest.raises(Died):
-        index.maintain(db)
+        maintain_index(db)
 
     db.write(lambda tx: index.drop_part(tx, part), name="drop")
-    index.maintain(db)
+    maintain_index(db)
 
     assert count(db, "posting") == 0
 
@@ -140,14 +140,14 @@ def test_a_forgotten_word_does_not_stay_in_a_half_written_segment(
 ) -> None:
     die_after(1)
     with pytest.raises(Died):
-        index.maintain(db)
+        maintain_index(db)
     gone = fill[0]
 
     def forget(tx: Tx) -> None:
         index.remove(tx, part, kind=gone.kind, plugin="", namespace="", key=gone.key, forget=True)
 
     db.write(forget, name="forget")
-    index.maintain(db)
+    maintain_index(db)
 
     words: Iterable[str] = gone.terms.counts
     marks = ", ".join("?" * len(gone.terms.counts))

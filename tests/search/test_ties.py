@@ -10,7 +10,19 @@ from functools import partial
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, Meaning, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import (
+    Index,
+    Kind,
+    Meaning,
+    PartScope,
+    Passage,
+    Query,
+    Ranking,
+    Source,
+    put_vectors,
+    rebuild_index,
+    vector_space,
+)
 from talekeeper.text import digest, document_terms
 
 TEXTS = ("ash elm", "elm ash", "ash", "ash fir")
@@ -63,18 +75,18 @@ class Shelf:
         for one in self.passages:
             doc = self.index.add(tx, parts[one.part], one.passage)
             text = next(text for text in TEXTS if digest(text) == one.passage.digest)
-            self.index.put_vectors(tx, parts[one.part], SPACE, {doc: VECTORS[text]})
+            put_vectors(tx, parts[one.part], SPACE, {doc: VECTORS[text]})
         return parts
 
     def rebuild(self) -> None:
         for number, part in enumerate(self.parts):
             passages = [one.passage for one in self.passages if one.part == number]
-            self.index.rebuild(self.db, part, all_at_once(passages))
+            rebuild_index(self.db, part, all_at_once(passages))
 
     def ask(self, texts: tuple[str, ...], sources: Sequence[Source], *, by_meaning: bool = False) -> Ranking:
         def search(tx: Tx) -> Ranking:
             meaning = None
-            if by_meaning and (space := self.index.space(tx, SPACE)) is not None:
+            if by_meaning and (space := vector_space(tx, SPACE)) is not None:
                 meaning = Meaning(space, dict.fromkeys(texts, (1.0, 0.0)))
             scopes = PartScope(self.parts[0], {0: 99}), PartScope(self.parts[1], {})
             return self.index.search(tx, Query(texts, scopes, tuple(sources), meaning=meaning))
@@ -137,11 +149,11 @@ def test_of_many_equals_by_meaning_the_first_by_key_are_found(db: Database, inde
     def fill(tx: Tx, passages: Sequence[Passage]) -> int:
         part = index.part_for(tx, f"w{next(SESSIONS)}", "s", "")
         vectors = {index.add(tx, part, one): (1.0 if one in near else -1.0, 0.0) for one in passages}
-        index.put_vectors(tx, part, SPACE, vectors)
+        put_vectors(tx, part, SPACE, vectors)
         return part
 
     def search(tx: Tx, part: int) -> list[str]:
-        meaning = Meaning(index.space(tx, SPACE) or 0, {"ash": (1.0, 0.0)})
+        meaning = Meaning(vector_space(tx, SPACE) or 0, {"ash": (1.0, 0.0)})
         query = Query(("ash",), (PartScope(part, {0: 9}),), SOURCES[1:2], depth=10, meaning=meaning)
         return [hit.key for hit in index.search(tx, query).hits]
 

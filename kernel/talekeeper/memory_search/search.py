@@ -11,7 +11,7 @@ from talekeeper.db import Tx
 from talekeeper.memory_search.sources import MESSAGES, Searchable, Sources, part_scopes, resolve
 from talekeeper.memory_search.tool import Question, read_question
 from talekeeper.plugin_types import Also, Answer, Hit, Json
-from talekeeper.search import Kind, Meaning, Query, Ranked, Ranking, snippet
+from talekeeper.search import Kind, Meaning, Query, Ranked, Ranking, snippet, vector_space
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Message, Record, Session
 from talekeeper.text import query_terms
@@ -71,7 +71,7 @@ def search_memory(
             before_turn=running_turn,
             depth=question.limit,
             explain=explain,
-            meaning=query_meaning(services, tx, embedded),
+            meaning=query_meaning(tx, embedded),
         )
         request = _Request(services, tx, session, at, question, sources, shown, embedded, explain)
         return _answer(request, services.index.search(tx, query)), sources
@@ -100,9 +100,9 @@ def read_embedded(services: Services, texts: Sequence[str], read: Callable[[Embe
     return read(None) if services.semantics is None else services.semantics.with_question(texts, read)
 
 
-def query_meaning(services: Services, tx: Tx, embedded: EmbeddedQuestion | None) -> Meaning | None:
+def query_meaning(tx: Tx, embedded: EmbeddedQuestion | None) -> Meaning | None:
     """The part of a `Query` that compares vectors; None where no passage or no text of the question has one."""
-    space = services.index.space(tx, embedded.fingerprint) if embedded is not None and embedded.vectors else None
+    space = vector_space(tx, embedded.fingerprint) if embedded is not None and embedded.vectors else None
     if space is None or embedded is None:
         return None
     return Meaning(space, embedded.vectors, None if embedded.store is None else embedded.store.read)

@@ -161,7 +161,7 @@ class StorySearch:
             depth=depth,
             neighbours=False,
             backs_off=False,  # a plugin counts on it that what shares a term shares one of the text's own
-            meaning=query_meaning(bound.services, tx, embedded),
+            meaning=query_meaning(tx, embedded),
         )
 
     def _score(

@@ -17,7 +17,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Tx
-from talekeeper.search import Index, Kind, PartScope, Passage, Query, Ranking, Source
+from talekeeper.search import (
+    Index,
+    Kind,
+    PartScope,
+    Passage,
+    Query,
+    Ranking,
+    Source,
+    check_index,
+    maintain_index,
+    purge_index,
+    rebuild_index,
+    unpurged,
+)
 from talekeeper.text import Terms, document_terms
 
 WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "willow"]
@@ -98,7 +111,7 @@ class IndexMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             for part, passages in zip(self.parts, self.live, strict=True):
-                assert self.dbs[0].read(partial(self.indexes[0].check, part=part, expected=passages)) == []
+                assert self.dbs[0].read(partial(check_index, part=part, expected=passages)) == []
         finally:
             for db in self.dbs:
                 db.close()
@@ -210,20 +223,20 @@ class IndexMachine(RuleBasedStateMachine):
                 self.agree(self.indexes[0].search(tx, asked), before, asked)
                 self.write(self.some_change(chance))
                 self.search(chance, 0)
-            self.indexes[0].maintain(self.dbs[0])
+            maintain_index(self.dbs[0])
             self.agree(self.indexes[0].search(tx, asked), before, asked)
 
         self.dbs[1].read(read)
 
     @rule(who=who)
     def maintain(self, who: int) -> None:
-        self.indexes[who].maintain(self.dbs[who])
+        maintain_index(self.dbs[who])
 
     @rule(part=st.integers(0, 1))
     def purge(self, part: int) -> None:
-        self.indexes[1].purge(self.dbs[1], self.parts[part])
+        purge_index(self.dbs[1], self.parts[part])
 
-        assert self.dbs[0].read(lambda tx: self.indexes[0].unpurged(tx, self.parts[part])) == 0
+        assert self.dbs[0].read(lambda tx: unpurged(tx, self.parts[part])) == 0
 
     @rule(who=who)
     def reload(self, who: int) -> None:
@@ -237,7 +250,7 @@ class IndexMachine(RuleBasedStateMachine):
             start = cursor or 0
             return passages[start : start + 3], start + 3 if start + 3 < len(passages) else None
 
-        self.indexes[0].rebuild(self.dbs[0], self.parts[part], batches)
+        rebuild_index(self.dbs[0], self.parts[part], batches)
 
 
 def some_version(chance: Random, *, at_root: bool) -> Passage:

@@ -234,9 +234,10 @@ def selective(characters: Sequence[str], statistics: Statistics, share: float) -
 class Searcher:
     """The caches of an `Index`; the three budgets are bytes."""
 
-    def __init__(self, parts: int, postings: int, vectors: int) -> None:
+    def __init__(self, parts: int, postings: int, vectors: int, params: RankingParams | None) -> None:
         self._parts = PartCache(parts)
         self._postings = PostingCache(postings)
+        self._params = params or STANDARD
         self._vector_budget = vectors
 
     @cached_property
@@ -245,9 +246,9 @@ class Searcher:
 
         return MatrixCache(self._vector_budget)
 
-    def search(self, tx: Tx, query: Query, params: RankingParams | None) -> Ranking:
+    def search(self, tx: Tx, query: Query) -> Ranking:
         """Ranks the passages in scope; the words of other scopes have no influence."""
-        params = params or STANDARD
+        params = self._params
         states, scopes = self._in_scope(tx, query)
         searched = sum(sum(scope.counts) for scope in scopes)
         rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
@@ -264,9 +265,9 @@ class Searcher:
         found = answer(asked, Names(tx, states))
         return Ranking(found, searched, _compared(states, scopes, matrices), _left_out(query, states, scopes))
 
-    def holding(self, tx: Tx, query: Query, params: RankingParams | None) -> dict[str, int]:
+    def holding(self, tx: Tx, query: Query) -> dict[str, int]:
         """How many of the passages in scope hold each term of the query's texts."""
-        params = params or STANDARD
+        params = self._params
         states, scopes = self._in_scope(tx, query)
         wordings = _wordings(query, params)
         terms = all_terms(wordings)

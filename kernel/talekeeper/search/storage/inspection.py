@@ -49,8 +49,11 @@ class _Content:
 
 
 @decoding
-def check(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
-    """First what the index has against itself, then passage by passage, then what is too much."""
+def check_index(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
+    """What the partition has otherwise than `expected`, which lists all its passages; empty when all is right.
+
+    First what the index has against itself, then passage by passage, then what is too much.
+    """
     row = read_rows(tx, [part]).get(part)
     if row is None:
         return [Difference(*_name(passage), "is not in the index") for passage in expected]

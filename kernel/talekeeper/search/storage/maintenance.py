@@ -23,10 +23,8 @@ from talekeeper.search.storage.segments import (
     NewSegment,
     Replacement,
     Segment,
-    abandon,
     begin,
     combine,
-    finish,
     flush,
     is_in_the_making,
     next_flush,
@@ -34,7 +32,17 @@ from talekeeper.search.storage.segments import (
     read_segments,
     replace,
 )
-from talekeeper.search.storage.writing import MIXED, add, drop_part, find_source, make_part, remove_docs, versions
+from talekeeper.search.storage.writing import (
+    MIXED,
+    abandon,
+    add,
+    drop_part,
+    find_source,
+    finish,
+    make_part,
+    remove_docs,
+    versions,
+)
 from talekeeper.search.vector.stored import StoredVector, held, move
 from talekeeper.text import TOKENS_FINGERPRINT
 
@@ -57,8 +65,11 @@ Choice = tuple[Sequence[Segment], int]
 """Adjacent segments to put together, and the level of what comes out."""
 
 
-def maintain(db: Database, part: int | None) -> None:
-    """Flushes and merges one partition, or all that need it, and deletes what is no longer used."""
+def maintain_index(db: Database, *, part: int | None = None) -> None:
+    """Flushes, merges, and wipes out what was forgotten, in short transactions of its own; between turns.
+
+    Does what is due in all partitions, or in one. Cheap when nothing is.
+    """
     due = [part] if part is not None else [row[0] for row in db.read(_due)]
     for one in due:
         while (change := db.read(partial(next_flush, part=one))) is not None:
@@ -67,12 +78,12 @@ def maintain(db: Database, part: int | None) -> None:
             _merge_all(db, one, _run_of_a_level)
         _merge_all(db, one, _mostly_dead)
         if db.read(partial(_must_purge, part=one)):
-            purge(db, one)
+            purge_index(db, one)
     _sweep(db)
 
 
-def purge(db: Database, part: int) -> None:
-    """Rewrites every segment that holds words of removed passages, until none does."""
+def purge_index(db: Database, part: int) -> None:
+    """Rewrites segments until none holds a word of a removed passage."""
     db.write(partial(abandon, part=part), name="index purge")
     _merge_all(db, part, _any_dead)
     _sweep(db)
@@ -81,7 +92,7 @@ def purge(db: Database, part: int) -> None:
 
 
 def unpurged(tx: Tx, part: int) -> int:
-    """Removed passages whose words are still in a segment."""
+    """How many removed passages still have their words in a segment; 0 after `purge_index`."""
     row = tx.one("SELECT count(*) FROM dead JOIN part ON part.id = dead.part WHERE part = ? AND doc < settled", (part,))
     return int(row[0]) if row else 0
 
@@ -214,21 +225,22 @@ AND NOT EXISTS (SELECT 1 FROM tail WHERE part = ? AND tokens <> ?)
 """
 
 
-def rebuild(db: Database, part: int, passages: Passages) -> None:
-    """Puts in everything `passages` gives and takes out everything else that was there at the beginning.
+def rebuild_index(db: Database, part: int, passages: Passages) -> None:
+    """Puts in everything `passages` gives, batch by batch, and takes out everything else that was there before.
 
-    Searches find every passage meanwhile. A partition too damaged for that is renewed.
+    Searches and writes go on. Killed at any moment, it leaves every passage findable once, by its old terms or its new.
+    A partition too damaged for that is renewed.
     """
     try:
         _rebuild_in_place(db, part, passages)
     except IndexDamaged:
-        renew(db, part, passages)
+        renew_index(db, part, passages)
 
 
-def renew(db: Database, part: int, passages: Passages) -> None:
+def renew_index(db: Database, part: int, passages: Passages) -> None:
     """Throws the partition's content away unread and puts in everything `passages` gives.
 
-    Searches find what is there already. Killed in between, it leaves a partition that is `stale`.
+    Searches find what is there already. Killed in between, it leaves a partition that is stale.
     """
     fresh = db.write(partial(_begin_again, part=part), name="index renewal")
     if fresh is not None:
@@ -239,7 +251,6 @@ def _begin_again(tx: Tx, part: int) -> int | None:
     scope = tx.one("SELECT workspace, session, preset FROM part WHERE id = ?", (part,))
     if scope is None:
         return None
-    abandon(tx, part)
     drop_part(tx, part)
     fresh = make_part(tx, *scope)
     tx.run("UPDATE part SET tokens = ? WHERE id = ?", (MIXED, fresh))
@@ -255,10 +266,10 @@ def _rebuild_in_place(db: Database, part: int, passages: Passages) -> None:
     while is_first or cursor is not None:
         is_first = False
         cursor = db.write(partial(_put_in, part=part, passages=passages, cursor=cursor), name="index rebuild")
-        maintain(db, part)
+        maintain_index(db, part=part)
     while db.write(partial(_take_out, part=part, below=row[0]), name="index rebuild"):
         pass
-    maintain(db, part)
+    maintain_index(db, part=part)
     made = (TOKENS_FINGERPRINT, part, part, TOKENS_FINGERPRINT, part, TOKENS_FINGERPRINT)
     db.write(lambda tx: tx.run(_MADE, made), name="index rebuild")
 

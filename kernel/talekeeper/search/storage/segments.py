@@ -22,7 +22,7 @@ from talekeeper.search.corruption import decoding
 from talekeeper.search.storage.codec import PostingLists, decode_all, encode_all
 from talekeeper.search.storage.columns import Columns, check, concatenate, from_rows, pack, take, unpack
 from talekeeper.search.storage.memtable import load_terms
-from talekeeper.search.storage.writing import count_up, new_stamp
+from talekeeper.search.storage.writing import abandon, count_up, new_stamp, staged_name
 
 FLUSH = 128
 """Passages of the tail that make a segment; few, since the first search of a process reads the tail (`memtable`)."""
@@ -260,7 +260,7 @@ def begin(tx: Tx, part: int) -> int:
     """The number of a segment to be made in the partition."""
     abandon(tx, part)
     segment = count_up(tx, "segment")
-    tx.run("INSERT INTO search_counter (name, value) VALUES (?, ?)", (_name(part), segment))
+    tx.run("INSERT INTO search_counter (name, value) VALUES (?, ?)", (staged_name(part), segment))
     return segment
 
 
@@ -274,25 +274,10 @@ def put(tx: Tx, part: int, segment: int, terms: Sequence[str], blobs: Sequence[b
 
 def is_in_the_making(tx: Tx, part: int, segment: int) -> bool:
     """Whether no other writer has taken over."""
-    return tx.one("SELECT 1 FROM search_counter WHERE name = ? AND value = ?", (_name(part), segment)) is not None
-
-
-def finish(tx: Tx, part: int) -> None:
-    """Takes the segment for made; the caller gives it to the partition."""
-    tx.run("DELETE FROM search_counter WHERE name = ?", (_name(part),))
-
-
-def abandon(tx: Tx, part: int) -> None:
-    """Has the next maintenance delete what was written of a segment in the making, if there is one."""
-    tx.run("INSERT INTO retired (segment) SELECT value FROM search_counter WHERE name = ?", (_name(part),))
-    finish(tx, part)
+    return tx.one("SELECT 1 FROM search_counter WHERE name = ? AND value = ?", (staged_name(part), segment)) is not None
 
 
 def write_postings(tx: Tx, segment: int, terms: Sequence[str], blobs: Sequence[bytes]) -> None:
     """Writes postings of a segment."""
     rows = zip(repeat(segment), terms, blobs, strict=False)
     tx.run_many("INSERT INTO posting (segment, term, data) VALUES (?, ?, ?)", rows)
-
-
-def _name(part: int) -> str:
-    return f"segment in the making of part {part}"

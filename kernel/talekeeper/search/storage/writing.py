@@ -53,6 +53,12 @@ def find_part(tx: Tx, workspace: str, session: str, preset: str) -> int | None:
     return None if row is None else int(row[0])
 
 
+def part_for(tx: Tx, workspace: str, session: str, preset: str) -> int:
+    """The partition of a scope, made if need be; '' where a scope has no such part."""
+    part = find_part(tx, workspace, session, preset)
+    return make_part(tx, workspace, session, preset) if part is None else part
+
+
 def make_part(tx: Tx, workspace: str, session: str, preset: str) -> int:
     """A new, empty partition."""
     part = count_up(tx, "part")
@@ -103,8 +109,23 @@ def add(tx: Tx, part: int, passage: Passage) -> int:
     return doc
 
 
-def remove(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str, key: str, revision: int | None) -> int:
-    """Removes all versions of a key, or one, and gives how many there were."""
+def remove(
+    tx: Tx,
+    part: int,
+    *,
+    kind: Kind,
+    plugin: str,
+    namespace: str,
+    key: str,
+    revision: int | None = None,
+    forget: bool = False,
+) -> int:
+    """Removes all versions of a key, or one of them; gives how many were there.
+
+    With `forget`, the next `maintain_index` wipes the words of all removed passages of the partition off the disk.
+    """
+    if forget:
+        tx.run("UPDATE part SET purge = 1 WHERE id = ?", (part,))
     source = find_source(tx, part, kind, plugin, namespace)
     if source is None:
         return 0
@@ -118,14 +139,9 @@ def versions(tx: Tx, part: int, source: int, key: str, revision: int | None) -> 
     return [doc for doc, held in tx.rows(_VERSIONS, (part, part, source, key)) if held == revision]
 
 
-def stale(tx: Tx) -> list[int]:
-    """Partitions that hold terms of another tokeniser, or whose making was broken off."""
+def stale_parts(tx: Tx) -> list[int]:
+    """Partitions with terms of another tokeniser than this code's, or made by half; `rebuild_index` mends them."""
     return [row[0] for row in tx.rows(_STALE, (TOKENS_FINGERPRINT, TOKENS_FINGERPRINT))]
-
-
-def demand_purge(tx: Tx, part: int) -> None:
-    """Has the next maintenance wipe out the words of everything ever removed from the partition."""
-    tx.run("UPDATE part SET purge = 1 WHERE id = ?", (part,))
 
 
 def remove_docs(tx: Tx, part: int, docs: Sequence[int]) -> int:
@@ -144,10 +160,27 @@ def remove_docs(tx: Tx, part: int, docs: Sequence[int]) -> int:
 
 def drop_part(tx: Tx, part: int) -> None:
     """Removes a partition; the postings of its segments go at the next maintenance, a stretch at a time."""
+    abandon(tx, part)
     tx.run("INSERT INTO retired (segment) SELECT id FROM segment WHERE part = ?", (part,))
     for table in ("segment", "tail", "doc", "dead", "part_source"):
         tx.run(f"DELETE FROM {table} WHERE part = ?", (part,))  # noqa: S608 -- names from the line above
     tx.run("DELETE FROM part WHERE id = ?", (part,))
+
+
+def finish(tx: Tx, part: int) -> None:
+    """Takes the segment for made; the caller gives it to the partition."""
+    tx.run("DELETE FROM search_counter WHERE name = ?", (staged_name(part),))
+
+
+def abandon(tx: Tx, part: int) -> None:
+    """Has the next maintenance delete what was written of a segment in the making, if there is one."""
+    tx.run("INSERT INTO retired (segment) SELECT value FROM search_counter WHERE name = ?", (staged_name(part),))
+    finish(tx, part)
+
+
+def staged_name(part: int) -> str:
+    """The counter that has the number of the partition's staged segment."""
+    return f"segment in the making of part {part}"
 
 
 def find_source(tx: Tx, part: int, kind: Kind, plugin: str, namespace: str) -> int | None:

@@ -42,35 +42,33 @@ _HELD = """
 SELECT vector.space, vector.data FROM vector JOIN doc ON doc.part = vector.part AND doc.doc = vector.doc
 WHERE vector.part = ? AND vector.doc = ? AND doc.digest = ?
 """
-_NO_SPACE = 0
 _COUNTS = """
 SELECT count(*), count(vector.doc) FROM doc
 LEFT JOIN vector ON vector.part = doc.part AND vector.doc = doc.doc AND vector.space = ? WHERE doc.part = ?
 """
 
 
-def find_space(tx: Tx, fingerprint: str) -> int | None:
+def vector_space(tx: Tx, fingerprint: str) -> int | None:
     """The number of a space, None while nothing was written in it."""
     row = tx.one("SELECT id FROM vector_space WHERE fingerprint = ?", (fingerprint,))
     return None if row is None else int(row[0])
 
 
-def make_space(tx: Tx, fingerprint: str) -> int:
-    """The number of a space, a new one if need be."""
-    found = find_space(tx, fingerprint)
+def _make_space(tx: Tx, fingerprint: str) -> int:
+    found = vector_space(tx, fingerprint)
     if found is None:
         tx.run("INSERT INTO vector_space (fingerprint) VALUES (?)", (fingerprint,))
         found = int(tx.rows("SELECT id FROM vector_space WHERE fingerprint = ?", (fingerprint,))[0][0])
     return found
 
 
-def put(tx: Tx, space: int, part: int, vectors: Mapping[int, Sequence[float] | None]) -> list[int]:
+def put_vectors(tx: Tx, part: int, fingerprint: str, vectors: Mapping[int, Sequence[float] | None]) -> list[int]:
     """Keeps vectors by passage number, none where the passage is gone meanwhile; gives the passages that have theirs.
 
     An empty vector says that the passage has no text, None that it is kept elsewhere. Those of another space are
     replaced, and those of another length deleted: the encoder has changed without saying so.
     """
-    batch = count_up(tx, _BATCH)
+    space, batch = _make_space(tx, fingerprint), count_up(tx, _BATCH)
     stored = {doc: packed(vector) for doc, vector in vectors.items()}
     length = max(map(len, stored.values()), default=0)
     before = tx.one(_LENGTH, (part, space))
@@ -95,19 +93,20 @@ def move(tx: Tx, part: int, vectors: Mapping[int, StoredVector]) -> None:
         tx.run_many(_PUT, [(space, batch, data, part, doc) for doc, (space, data) in vectors.items()])
 
 
-def kept(tx: Tx, space: int | None, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+def has_vectors(tx: Tx, fingerprint: str, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
     """Those of the places, partition and passage, that have been dealt with in the space."""
-    return {place for place in places if tx.one(_KEPT, (*place, _NO_SPACE if space is None else space)) is not None}
+    space = vector_space(tx, fingerprint)
+    return {place for place in places if tx.one(_KEPT, (*place, space)) is not None}
 
 
-def missing(tx: Tx, space: int | None, part: int, after: int, limit: int) -> list[Row]:
+def without_vectors(tx: Tx, part: int, fingerprint: str, after: int, limit: int) -> list[Row]:
     """Number, plugin, namespace, key and revision of passages behind the number `after` without a vector, in order."""
-    return tx.rows(_MISSING, (_NO_SPACE if space is None else space, part, after, limit))
+    return tx.rows(_MISSING, (vector_space(tx, fingerprint), part, after, limit))
 
 
-def counts(tx: Tx, space: int | None, part: int) -> tuple[int, int]:
-    """Passages of a partition, and those of them that have been dealt with in this space."""
-    row = tx.one(_COUNTS, (_NO_SPACE if space is None else space, part))
+def count_vectors(tx: Tx, part: int, fingerprint: str) -> tuple[int, int]:
+    """Passages of a partition, and those of them that have been dealt with in the space."""
+    row = tx.one(_COUNTS, (vector_space(tx, fingerprint), part))
     return (0, 0) if row is None else (int(row[0]), int(row[1]))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from talekeeper import search
 from talekeeper.db import Row, Tx
 from talekeeper.errors import StoreUnusable
 from talekeeper.manifest import Namespace
@@ -67,7 +68,7 @@ class StoryIndex:
 
     def is_stale(self) -> bool:
         """Whether another version of the tokeniser wrote a part of the index; `maintain` rebuilds it."""
-        return bool(self._core.db.read(self._core.index.stale))
+        return bool(self._core.db.read(search.stale_parts))
 
     def maintain(self, address: Address | None = None) -> None:
         """Between turns: flushes and merges the index of a session, or of all, and does what is due in the home."""
@@ -75,22 +76,20 @@ class StoryIndex:
         if address is None:
             self._do_due()
             self._rebuild_stale()
-            core.index.maintain(core.db)
+            search.maintain_index(core.db)
             return
         part = core.db.read(lambda tx: core.index.find_part(tx, address.workspace, address.session, ""))
         if part is not None:
-            core.index.maintain(core.db, part=part)
+            search.maintain_index(core.db, part=part)
 
     def unpurged(self) -> list[Scope]:
         """Scopes whose part of the index still holds words of forgotten records or messages; `maintain` wipes them."""
-        found = self._core.db.read(self._core.index.unpurged_parts)
+        found = self._core.db.read(search.unpurged_parts)
         return [Scope(workspace, session, preset) for workspace, session, preset in found]
 
     def size(self) -> IndexSize:
         """How much the index of the home holds; reads the whole index."""
-        from talekeeper.search import index_size  # noqa: PLC0415 - brings numpy
-
-        return self._core.db.read(index_size)
+        return self._core.db.read(search.index_size)
 
     def check(self, scope: Address | Scope | None = None) -> list[IndexFault]:
         """Where the index differs from the rows of a session, a scope or the home; empty when they agree."""
@@ -105,8 +104,7 @@ class StoryIndex:
         """
         every = self._scopes(scope)
         for done, each in enumerate(every, start=1):
-            index = self._core.index
-            write = index.renew if self._check(each) else index.rebuild
+            write = search.renew_index if self._check(each) else search.rebuild_index
             write(self._core.db, self._part(each), passages_of(each))
             if progress is not None:
                 progress(done, len(every))
@@ -123,14 +121,12 @@ class StoryIndex:
         def compare(tx: Tx) -> list[IndexFault]:
             part = index.find_part(tx, scope.workspace, scope.session, scope.preset)
             expected = _all(tx, passages_of(scope))
-            return [IndexFault(scope, each) for each in index.check(tx, -1 if part is None else part, expected)]
-
-        from talekeeper.search import Unreadable  # noqa: PLC0415 - numpy loads with the first search
+            return [IndexFault(scope, each) for each in search.check_index(tx, -1 if part is None else part, expected)]
 
         try:
             return self._core.db.read(compare)
         except StoreUnusable as fault:
-            return [IndexFault(scope, Unreadable(fault.what))]
+            return [IndexFault(scope, search.Unreadable(fault.what))]
 
     def _part(self, scope: Scope) -> int:
         index = self._core.index
@@ -143,7 +139,7 @@ class StoryIndex:
         index = self._core.index
 
         def stale(tx: Tx) -> list[Scope]:
-            numbers = set(index.stale(tx))
+            numbers = set(search.stale_parts(tx))
             return [
                 scope
                 for scope in (_all_scopes(tx) if numbers else ())
@@ -151,7 +147,7 @@ class StoryIndex:
             ]
 
         for scope in self._core.db.read(stale):
-            index.rebuild(self._core.db, self._part(scope), passages_of(scope))
+            search.rebuild_index(self._core.db, self._part(scope), passages_of(scope))
 
     def _do_due(self) -> None:
         """Does the upkeep that is due, whoever left it."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from talekeeper import search
 from talekeeper.db import Row, Tx
 from talekeeper.manifest import SearchTable
 from talekeeper.story.core import Core
@@ -65,12 +66,11 @@ class Vectors:
 
         An empty vector notes that there is nothing to embed, None that another store has it.
         """
-        index = self._core.index
-        return self._core.db.write(lambda tx: index.put_vectors(tx, part, fingerprint, vectors), name="keep vectors")
+        return self._core.db.write(lambda tx: search.put_vectors(tx, part, fingerprint, vectors), name="keep vectors")
 
     def kept(self, fingerprint: str, places: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
         """Those of the places, partition and passage, that have been dealt with."""
-        return self._core.db.read(lambda tx: self._core.index.has_vectors(tx, fingerprint, places))
+        return self._core.db.read(lambda tx: search.has_vectors(tx, fingerprint, places))
 
     def removals(self) -> tuple[int, ...]:
         """Changes whenever passages are removed."""
@@ -86,14 +86,14 @@ class Vectors:
         passages = done = 0
         for scope in _all_scopes(tx) if scopes is None else scopes:
             part = index.find_part(tx, scope.workspace, scope.session, scope.preset)
-            there, dealt = (0, 0) if part is None else index.count_vectors(tx, part, fingerprint)
+            there, dealt = (0, 0) if part is None else search.count_vectors(tx, part, fingerprint)
             passages, done = passages + there, done + dealt
         return passages, done
 
     def _waiting(self, tx: Tx, scope: Scope, fingerprint: str, after: int) -> Unembedded | None:
         index = self._core.index
         part = index.find_part(tx, scope.workspace, scope.session, scope.preset)
-        rows = [] if part is None else index.without_vectors(tx, part, fingerprint, after, BATCH)
+        rows = [] if part is None else search.without_vectors(tx, part, fingerprint, after, BATCH)
         if part is None or not rows:
             return None
         return Unembedded(part, {**_of_messages(tx, scope, rows), **_of_records(tx, scope, rows)}, rows[-1][0])
