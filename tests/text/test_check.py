@@ -75,7 +75,7 @@ def test_an_estimate_grows_with_the_text(one: str, two: str) -> None:
 
 def test_the_room_loads_nothing_heavy_and_leaves_its_tables_for_later() -> None:
     code = (
-        "import sys, talekeeper.text.runs as runs, talekeeper.text.normalisation as normalise\n"
+        "import sys, talekeeper.text.tokens as runs, talekeeper.text.normalisation as normalise\n"
         "print({'numpy', 'regex', 'json', 'asyncio'} & set(sys.modules))\n"
         "print(runs.any_script.cache_info().currsize, normalise._table.cache_info().currsize)"
     )

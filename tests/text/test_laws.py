@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from talekeeper.text import SINGLE, document_terms, query_terms
 from talekeeper.text.normalisation import normalise, normalise_any
-from talekeeper.text.runs import any_script, find_runs
+from talekeeper.text.tokens import any_script, find_runs
 from talekeeper.text.words import TOKEN_LIMIT, split_word
 
 SAMPLES = (

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         terminal_text,
         visible,
     )
-    from talekeeper.text.runs import Script, find_runs, script_of
     from talekeeper.text.segmentation import (
         cut_graphemes,
         estimate_tokens,
@@ -43,11 +42,14 @@ if TYPE_CHECKING:
     from talekeeper.text.tokens import (
         SINGLE,
         TOKENS_FINGERPRINT,
+        Script,
         Terms,
         document_terms,
         everyday_terms,
+        find_runs,
         paired_characters,
         query_terms,
+        script_of,
     )
     from talekeeper.text.words import split_word
 else:

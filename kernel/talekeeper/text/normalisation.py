@@ -1,6 +1,6 @@
 """One spelling for what a reader would call the same text: the first step of every term, in index and query alike.
 
-The result feeds `runs` and is never shown. Width, case, composition, accents (Latin, Greek, Cyrillic), digits of any
+The result feeds `tokens` and is never shown. Width, case, composition, accents (Latin, Greek, Cyrillic), digits of any
 script, typographic apostrophes and dashes, and traditional Chinese are made one; what draws nothing is dropped.
 """
 

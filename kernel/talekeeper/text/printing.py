@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LAST_OF_PLANE_0 = 0xFFFF
 _WHOLE_BITS = 64
+_LONGEST_QUOTED = 60
 # Controls, direction marks, tags, soft hyphens; and private characters, which each font draws otherwise.
 _TERMINAL_HIDDEN = frozenset({"Cc", "Cf", "Co"})
 # Signs of numbers and verses that Unicode calls format characters and that are drawn all the same.
@@ -45,7 +46,7 @@ def prompt_line(text: str) -> str:
     return flat
 
 
-def quoted(value: object, limit: int = 60) -> str:
+def quoted(value: object) -> str:
     """The value as TOML would write it, or what kind of thing it is."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -56,8 +57,8 @@ def quoted(value: object, limit: int = 60) -> str:
     if isinstance(value, int) and value.bit_length() > _WHOLE_BITS:
         return "a number of more than 64 bits"  # Python refuses to write out the longest
     if not isinstance(value, str):
-        return "null" if value is None else visible(str(value))[:limit]
-    short = value if len(value) <= limit else value[: limit - 1] + "…"
+        return "null" if value is None else visible(str(value))[:_LONGEST_QUOTED]
+    short = value if len(value) <= _LONGEST_QUOTED else value[: _LONGEST_QUOTED - 1] + "…"
     return f'"{visible(short)}"'
 
 
