@@ -30,13 +30,17 @@ SMALL = 60
 """Lines; a module with fewer needs a reason, for a file is a hop for the reader."""
 
 POLICIES = {
-    "strict JSON": r"_?(?:parse|read|load|loads|strict)_json|_?(?:NotJson|reject_constant|unique_keys|no_doubles)",
+    "strict JSON": r"_?(?:parse|read|scan|load|loads|strict)_json|_?(?:NotJson|reject_constant|unique_keys|no_doubles)",
     "did you mean": r"_?(?:did_you_mean|nearest|suggest(?:ion)?|closest)",
     "sanitizer": r"_?(?:clean|sanitize|visible|printable|without_controls)",
     "LRU": r"_?(?:lru\w*|LRU\w*|LruCache|LeastRecent\w*)",
     "Levenshtein": r"_?(?:levenshtein|edit_distance)",
 }
-"""Policy → names of definitions that would be one; each stands in at most one module of the kernel."""
+"""Policy → names of definitions that would be one; each stands in at most one module of the kernel.
+
+A module that imports such a function from that one builds on it: JSON as models write it is read by `scan_json`, with
+the same refusals, and only then are its texts made fit.
+"""
 
 
 @dataclass(frozen=True)
@@ -122,14 +126,18 @@ class House:
         return [list(circle) for circle in sorted(found) if circle]
 
     def doubles(self) -> dict[str, list[str]]:
-        """Policy → the modules that define it, where there is more than one."""
+        """Policy → the modules that define it, where there is more than one that does not build on another."""
         found: dict[str, list[str]] = defaultdict(list)
         for name, module in self.modules.items():
             if name.partition(".")[0] != KERNEL:
                 continue  # a plugin imports the API alone, and has no way to the kernel's
             defined = {node.name for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
             for policy, pattern in POLICIES.items():
-                if any(re.fullmatch(pattern, each) for each in defined):
+                builds_on = any(
+                    re.fullmatch(pattern, one.name) and one.name.islower() and self.source_of(one) in self.modules
+                    for one in module.imports
+                )
+                if not builds_on and any(re.fullmatch(pattern, each) for each in defined):
                     found[policy].append(name)
         return {policy: sorted(names) for policy, names in found.items() if len(names) > 1}
 

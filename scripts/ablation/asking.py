@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from talekeeper.exchange import Notes, Source, read_jsonl
 from talekeeper.search import Index, Kind, PartScope, Passage, Query, features_of_message, maintain_index
 from talekeeper.search import Source as Wanted
 from talekeeper.story import Draft
-from talekeeper.text import digest, tokens
+from talekeeper.text import digest, query_terms
 
 from ablation.variants import BASE, Variant
 
@@ -152,6 +153,7 @@ def _passage(one: QuestionSet, draft: Draft, variant: Variant, depth: int) -> Pa
 @contextmanager
 def _applied(variant: Variant) -> Generator[None]:
     """The parts of the tokeniser that a variant replaces, and no memory of what they gave before."""
+    tokens = sys.modules[query_terms.__module__]
     with ExitStack() as stack:
         for name, value in variant.replaced.items():
             stack.enter_context(patch.object(tokens, name, value))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import select
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.exchange import source
 
 Run = Callable[..., Any]
 
@@ -31,6 +31,22 @@ schema = "entry.schema.json"
 id = "more"
 match = ["*.lore"]
 """
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wait for a writer to a pipe ends at once; nobody is going to write into it."""
+    real = select.poll
+
+    class Poll:
+        def __init__(self) -> None:
+            self._real = real()
+            self.register = self._real.register
+
+        def poll(self, timeout: int) -> list[tuple[int, int]]:
+            return self._real.poll(min(timeout, 20))
+
+    monkeypatch.setattr(select, "poll", Poll)
 
 
 def test_one_files_fault_neither_stops_the_others_nor_breaks_the_json(tk: Run, chat: Path, tmp_path: Path) -> None:
@@ -141,13 +157,13 @@ def test_a_dry_run_says_of_lore_that_it_cannot_be_tried(told: Run, tmp_path: Pat
     assert told("data", "list", "lorebook/entries", "--json").json["live"] == 0
 
 
+@pytest.mark.usefixtures("impatient")
 def test_lore_comes_through_a_pipe(told: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class Pipe:
         buffer = io.BytesIO(b"bridge=Nine arches.\n")
 
     monkeypatch.setattr(sys, "stdin", Pipe)
     os.mkfifo(tmp_path / "pipe.lore")
-    monkeypatch.setattr(source, "_WRITER_MS", 20)
 
     piped = told("import", "-", "--importer", "lorebook/lines")
     nobody = told("import", "pipe.lore", "--importer", "lorebook/lines")
@@ -168,11 +184,9 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_a_record_from_a_file_that_cannot_be_read_is_one_sentence(
-    told: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    monkeypatch.setattr(source, "_WRITER_MS", 20)
+def test_a_record_from_a_file_that_cannot_be_read_is_one_sentence(told: Run, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "value.json"
     UNREADABLE[kind](path)
 

@@ -92,6 +92,15 @@ def test_a_policy_in_two_places_is_found(build: Build) -> None:
     assert house.doubles() == {"did you mean": ["talekeeper.a", "talekeeper.b"]}
 
 
+@pytest.mark.parametrize(("imported", "second"), [("scan_json", False), ("NotJson", True)])
+def test_a_policy_built_on_its_one_place_is_no_second(build: Build, imported: str, *, second: bool) -> None:
+    lenient = f"from talekeeper.strict import {imported}\ndef read_json(): ...\n"
+
+    house = build({"strict.py": "def scan_json(): ...\nclass NotJson: ...\n", "lenient.py": lenient})
+
+    assert house.doubles() == ({"strict JSON": ["talekeeper.lenient", "talekeeper.strict"]} if second else {})
+
+
 def test_too_much_is_a_limit_crossed(script: dict[str, Any], build: Build, tmp_path: Path) -> None:
     house = build({"a.py": "\n" * (script["MOST_LINES"] + 1)})
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.config.keys import nearest
+from talekeeper.config import nearest
 from talekeeper.manifest.names import PLUGIN_ID, TOOL, name_fault
 from talekeeper.text import quoted, visible
 

@@ -19,7 +19,6 @@ from talekeeper.manifest.model.manifest import generated_schema
 from talekeeper.manifest.package import Folder
 from talekeeper.manifest.rules.contributions import POINTS
 from talekeeper.manifest.rules.point import Point, RuleContext
-from talekeeper.plugins import loader
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -49,10 +48,6 @@ def test_the_kernel_registers_the_eight() -> None:
 
 def test_each_point_has_a_shape() -> None:
     assert list(SHAPES) == list(POINTS)
-
-
-def test_the_code_a_host_asks_for_is_the_code_the_points_tell_of() -> None:
-    assert dict(loader.NAMED_BY) == {it.name: it.named_by for it in POINTS.values() if it.code}
 
 
 def test_a_ninth_point_is_checked_like_the_eight(folder: Path, head: str) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.json_schema import endless, resolve
-from talekeeper.json_schema.structure import properties, types
+from talekeeper.json_schema import endless, properties, resolve, types
 from talekeeper.manifest.loader import examine
 from talekeeper.manifest.package import Folder
 

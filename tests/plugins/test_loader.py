@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import PluginError
-from talekeeper.manifest import PluginManifest
+from talekeeper.manifest import POINTS, PluginManifest
 from talekeeper.plugins.discovery import Found, Origin
 from talekeeper.plugins.guard import Deadlines, Guard
-from talekeeper.plugins.loader import Loader
+from talekeeper.plugins.loader import NAMED_BY, Loader
 from talekeeper.plugins.resolver import Plugin, State
 
 GOOD = """
@@ -34,6 +34,10 @@ def _write(root: Path, code: str, helper: str = HELPER) -> None:
 def _plugin(root: Path, name: str = "lore", *, package: str | None = None, module: str | None = "code") -> Plugin:
     manifest = PluginManifest(name, "1.0", 1, module=module, contributes={"commands": ({"id": "check"},)}, root=root)
     return Plugin(name, State.ENABLED, "", Found((name,), Origin.FOLDER, str(root), root, package), manifest)
+
+
+def test_the_code_a_host_asks_for_is_the_code_the_points_tell_of() -> None:
+    assert dict(NAMED_BY) == {it.name: it.named_by for it in POINTS.values() if it.code}
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from talekeeper.db import write_gate
+from talekeeper.db import ensure_outside_write
+from talekeeper.errors import HeldAcrossCall
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.story import Address, Message, Scope, Story
 from talekeeper.story.indexing import passages
@@ -21,7 +22,9 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     seen: list[tuple[str, ...]] = []
 
     def watched(*texts: str) -> Terms:
-        if write_gate._open_write.get():  # pyright: ignore[reportPrivateUsage] -- nothing else tells an open write
+        try:
+            ensure_outside_write("counting")
+        except HeldAcrossCall:
             seen.append(texts)
         return document_terms(*texts)
 

@@ -92,7 +92,7 @@ def name_fault(pattern: str, key: str, value: str) -> tuple[Code, str, str]:
         return kind.code, f"{key} is {quoted(value)}, expected {kind.expected}", ""
     if kind.code is codes.NAMESPACE_NAME and value.startswith("_"):
         return codes.KERNEL_NAMESPACE, f"namespace {quoted(value)} begins with an underscore", ""
-    meant = _suggestion(kind, value)
+    meant = _mended(kind, value)
     return kind.code, f"{quoted(value)}: {_fault(kind, value)}", f'did you mean "{meant}"?' if meant else ""
 
 
@@ -107,7 +107,7 @@ def _fault(kind: _Name, value: str) -> str:
     return f"{kind.what} begins with {spelled(value[0])}, not with a letter a–z"
 
 
-def _suggestion(kind: _Name, value: str) -> str:
+def _mended(kind: _Name, value: str) -> str:
     """The nearest name that holds, or nothing when little of the value would be left."""
     plain = unicodedata.normalize("NFKD", value).translate(_LOOKALIKES)
     plain = plain if "A" in kind.characters else plain.lower()
