@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from talekeeper.home import Home
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import Models, ProviderSettings
 from talekeeper.story import Address, Draft
 from talekeeper.testing import ScriptedServer, fail, hash_vector
@@ -44,7 +44,7 @@ def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Sc
 
 
 def ask(home: Home, query: str) -> dict[str, Any]:
-    return run_tool(home.services, STORY, {"query": query})
+    return search_memory(home.services, STORY, read_question({"query": query})).as_json()
 
 
 def test_an_endpoint_embeds_passages_in_batches_and_questions_alone(at: Callable[[ScriptedServer], Home]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.home import Home
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import Models, ProviderSettings
 from talekeeper.story import Address, Draft
 from talekeeper.testing import ScriptedServer, hash_vector
@@ -57,7 +57,7 @@ def sent(server: ScriptedServer) -> list[list[str]]:
 
 
 def ask(home: Home, query: str) -> dict[str, Any]:
-    return run_tool(home.services, STORY, {"query": query})
+    return search_memory(home.services, STORY, read_question({"query": query})).as_json()
 
 
 def fingerprint(home: Home) -> str:

@@ -12,7 +12,7 @@ from talekeeper.db import Tx
 from talekeeper.errors import BadReply, Cancelled, HeldAcrossCall, ModelUnreachable
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace, SearchTable
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import Models, ProviderSettings
 from talekeeper.story import Address, Draft, Scope
 
@@ -63,7 +63,7 @@ def tell(home: Home, *texts: str) -> list[str]:
 
 
 def ask(home: Home, query: str, **more: Any) -> dict[str, Any]:
-    return run_tool(home.services, STORY, {"query": query}, **more)
+    return search_memory(home.services, STORY, read_question({"query": query}), **more).as_json()
 
 
 def found(home: Home, query: str) -> list[str]:

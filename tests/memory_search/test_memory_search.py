@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Derived, Scope, Session
 
@@ -39,7 +39,7 @@ def test_messages_and_records_share_one_answer(
     said = tell("you: Where is the silver key?", "Narrator: Mira hid the silver key under the third step.")
     put("lore/entries", "tower", Scope("w", "s"), body="The bell tower has a loose third step.", name="Tower")
 
-    answer = run_tool(services, S, {"query": "silver key third step"})
+    answer = search_memory(services, S, read_question({"query": "silver key third step"})).as_json()
 
     results = {hit["id"]: hit for hit in answer["results"]}
     assert set(results) == {*said, "tower"}
@@ -75,7 +75,7 @@ def test_scope_chooses_messages_what_retells_them_and_data(
     put("facts/entries", "fact", Scope("w", "s"), body="The key is silver")
     put("recap/entries", "retold", Scope("w", "s"), body="They looked for a key")
 
-    answer = run_tool(services, S, {"query": "key", "scope": scope})
+    answer = search_memory(services, S, read_question({"query": "key", "scope": scope})).as_json()
 
     assert {"message" if name == message else name for name in _found(answer)} == found
     assert {hit["source"] for hit in answer["results"]} == {
@@ -118,7 +118,7 @@ def test_sources_are_asked_by_name(
     for name in ("lore", "atlas"):
         put(f"{name}/entries", name, Scope("w", "s"), body=f"a key of {name}")
 
-    answer = run_tool(services, S, {"query": "key", "sources": sources})
+    answer = search_memory(services, S, read_question({"query": "key", "sources": sources})).as_json()
 
     assert {"message" if name == message else name for name in _found(answer)} == found
     assert answer["unavailable"] == unavailable
@@ -139,7 +139,7 @@ def test_a_named_source_that_the_scope_leaves_out_is_named(
     start()
     tell("you: the key")
 
-    answer = run_tool(services, S, {"query": "key", "sources": [name], "scope": scope})
+    answer = search_memory(services, S, read_question({"query": "key", "sources": [name], "scope": scope})).as_json()
 
     assert answer["unavailable"] == {name: reason}
     assert answer["hint"] == "none of these sources can be searched"
@@ -153,9 +153,11 @@ def test_a_plugin_active_in_one_session_alone_is_not_searched_in_another(
     start("two", plugins=())
     put("lore/entries", "k", Scope("w"), body="the key")
 
-    one = run_tool(services, Address("w", "one"), {"query": "key"})
-    two = run_tool(services, Address("w", "two"), {"query": "key"})
-    named = run_tool(services, Address("w", "two"), {"query": "key", "sources": ["lore/entries"]})
+    one = search_memory(services, Address("w", "one"), read_question({"query": "key"})).as_json()
+    two = search_memory(services, Address("w", "two"), read_question({"query": "key"})).as_json()
+    named = search_memory(
+        services, Address("w", "two"), read_question({"query": "key", "sources": ["lore/entries"]})
+    ).as_json()
 
     assert _found(one) == ["k"]
     assert _found(two) == []
@@ -173,10 +175,10 @@ def test_records_of_a_disabled_plugin_are_not_found_and_come_back(
     put("lore/entries", "k", Scope("w", "s"), body="the key")
 
     services.host.disable("lore")
-    off = run_tool(services, S, {"query": "key"})
-    asked = run_tool(services, S, {"query": "key", "sources": ["lore"]})
+    off = search_memory(services, S, read_question({"query": "key"})).as_json()
+    asked = search_memory(services, S, read_question({"query": "key", "sources": ["lore"]})).as_json()
     services.host.enable("lore")
-    on = run_tool(services, S, {"query": "key"})
+    on = search_memory(services, S, read_question({"query": "key"})).as_json()
 
     assert (off["results"], off["unavailable"]) == ([], {})
     assert asked["unavailable"] == {"lore/entries": "its plugin is disabled: switched off"}
@@ -197,7 +199,7 @@ def test_a_plugin_that_is_gone_or_broken_is_listed_as_unavailable(
         services.clock,
     )
 
-    answer = run_tool(broken, S, {"query": "key"})
+    answer = search_memory(broken, S, read_question({"query": "key"})).as_json()
 
     assert len(answer["results"]) == 1
     assert answer["unavailable"]["gone"] == "its plugin is not installed"
@@ -213,8 +215,8 @@ def test_an_unsearched_namespace_and_an_unapproved_record_are_never_found(
     put("candidates/entries", "pending", Scope("w", "s"), body="the key")
     put("cards/entries", "off", Scope("w", "s"), body="the key", enabled=False)
 
-    answer = run_tool(services, S, {"query": "key"})
-    named = run_tool(services, S, {"query": "key", "sources": ["candidates/entries"]})
+    answer = search_memory(services, S, read_question({"query": "key"})).as_json()
+    named = search_memory(services, S, read_question({"query": "key", "sources": ["candidates/entries"]})).as_json()
 
     assert (answer["results"], answer["searched"]) == ([], 0)
     assert named["unavailable"]["candidates/entries"].startswith("there is no such source in this session; ")
@@ -228,9 +230,9 @@ def test_owner_visible_records_are_found_by_the_owner_alone(
     start(channel=channel)
     put("diary/entries", "secret", Scope("w", "s"), body="the key")
 
-    answer = run_tool(services, S, {"query": "key"})
-    named = run_tool(services, S, {"query": "key", "sources": ["diary"]})
-    misspelt = run_tool(services, S, {"query": "key", "sources": ["diary/entires"]})
+    answer = search_memory(services, S, read_question({"query": "key"})).as_json()
+    named = search_memory(services, S, read_question({"query": "key", "sources": ["diary"]})).as_json()
+    misspelt = search_memory(services, S, read_question({"query": "key", "sources": ["diary/entires"]})).as_json()
 
     assert _found(answer) == _found(named) == found
     assert answer["searched"] == len(found)
@@ -258,8 +260,8 @@ def test_results_never_cross_sessions_workspaces_or_presets(
     put("style/entries", "noir", Scope("w", preset="noir"), body="dark key")
     put("style/entries", "fairy", Scope("w", preset="fairy"), body="bright key")
 
-    answer = run_tool(services, S, {"query": "key", "limit": 20})
-    bare = run_tool(services, Address("w", "bare"), {"query": "key", "limit": 20})
+    answer = search_memory(services, S, read_question({"query": "key", "limit": 20})).as_json()
+    bare = search_memory(services, Address("w", "bare"), read_question({"query": "key", "limit": 20})).as_json()
 
     assert set(_found(answer)) == {*mine, "own", "shared", "noir"}
     assert answer["searched"] == 4
@@ -272,9 +274,9 @@ def test_results_follow_the_lineage(services: Services, start: Start, tell: Tell
     tell("you: I close the gate", "Narrator: A raven laughs.")
 
     services.story.tree.undo(S)
-    undone = run_tool(services, S, {"query": "raven"})
+    undone = search_memory(services, S, read_question({"query": "raven"})).as_json()
     services.story.tree.redo(S)
-    redone = run_tool(services, S, {"query": "raven"})
+    redone = search_memory(services, S, read_question({"query": "raven"})).as_json()
 
     assert undone["results"] == []
     assert undone["searched"] == 2
@@ -285,7 +287,7 @@ def test_messages_of_the_running_turn_are_never_results(services: Services, star
     start()
     first, *_ = tell("you: the key", "Narrator: which key?", "you: the silver key")
 
-    answer = run_tool(services, S, {"query": "key"}, running_turn=2)
+    answer = search_memory(services, S, read_question({"query": "key"}), running_turn=2).as_json()
 
     assert set(_found(answer)) >= {first}
     assert all(hit["turn"] == 1 for hit in answer["results"])
@@ -295,7 +297,7 @@ def test_what_the_prompt_shows_already_is_marked(services: Services, start: Star
     start()
     first, second = tell("you: the key", "Narrator: which key?")
 
-    answer = run_tool(services, S, {"query": "key"}, shown=[second])
+    answer = search_memory(services, S, read_question({"query": "key"}), shown=[second]).as_json()
 
     assert {hit["id"]: hit.get("in_prompt", False) for hit in answer["results"]} == {first: False, second: True}
 
@@ -309,7 +311,9 @@ def test_turn_bounds_are_inclusive_and_leave_out_what_has_no_turn(
     for number in range(4):
         tell(f"you: the key {number}", f"Narrator: which key, number {number}?")
 
-    answer = run_tool(services, S, {"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
+    answer = search_memory(
+        services, S, read_question({"query": "key", "turn_from": 2, "turn_to": 3, "limit": 20})
+    ).as_json()
 
     assert {hit["turn"] for hit in answer["results"]} == {2, 3}
 
@@ -318,7 +322,7 @@ def test_wordings_are_fused(services: Services, start: Start, tell: Tell) -> Non
     start()
     ids = tell("you: the lighthouse burns", "Narrator: a beacon on the rock")
 
-    answer = run_tool(services, S, {"query": "lighthouse", "wordings": ["beacon"]})
+    answer = search_memory(services, S, read_question({"query": "lighthouse", "wordings": ["beacon"]})).as_json()
 
     assert set(_found(answer)) == set(ids)
 
@@ -327,7 +331,7 @@ def test_identical_texts_are_one_result_that_names_the_others(services: Services
     start()
     ids = tell("you: Roland plays.", "Narrator: Roland plays.")
 
-    answer = run_tool(services, S, {"query": "Roland"})
+    answer = search_memory(services, S, read_question({"query": "Roland"})).as_json()
 
     (hit,) = answer["results"]
     (other,) = set(ids) - {hit["id"]}
@@ -342,7 +346,7 @@ def test_explain_shows_how_each_term_made_its_part_of_the_score(
     tell("you: the silver key")
     put("lore/entries", "k", Scope("w", "s"), body="a key of brass")
 
-    answer = run_tool(services, S, {"query": "silver key"}, explain=True)
+    answer = search_memory(services, S, read_question({"query": "silver key"}), explain=True).as_json()
 
     for hit in answer["results"]:
         assert sum(term["contribution"] for term in hit["why"]) == pytest.approx(hit["score"])
@@ -353,7 +357,7 @@ def test_a_long_passage_is_shown_as_an_excerpt(services: Services, start: Start,
     start()
     tell("Narrator: " + "The road went on. " * 60 + "Then Mira found the key. " + "The road went on. " * 60)
 
-    answer = run_tool(services, S, {"query": "Mira key"})
+    answer = search_memory(services, S, read_question({"query": "Mira key"})).as_json()
 
     text = answer["results"][0]["text"]
     assert "Mira found the key." in text
@@ -376,7 +380,7 @@ def test_authority_and_a_covered_range_are_shown(services: Services, plug: Plug,
         derived=Derived(0, 3),
     )
 
-    (hit,) = run_tool(services, S, {"query": "key"})["results"]
+    (hit,) = search_memory(services, S, read_question({"query": "key"})).as_json()["results"]
 
     assert (hit["authority"], hit["turn_from"], hit["turn"]) == ("inferred", 1, 2)
 
@@ -386,13 +390,13 @@ def test_a_changed_search_table_is_told_as_indexing_until_it_is_done(
 ) -> None:
     plug("lore", data='search = { text = "body" }')
     start()
-    run_tool(services, S, {"query": "key"})
+    search_memory(services, S, read_question({"query": "key"})).as_json()
     put("lore/entries", "k", Scope("w", "s"), body="a door", name="The key")
 
     plug("lore", data='search = { text = "body", title = "name" }')
-    before = run_tool(services, S, {"query": "key"})
+    before = search_memory(services, S, read_question({"query": "key"})).as_json()
     services.story.index.maintain()
-    after = run_tool(services, S, {"query": "key"})
+    after = search_memory(services, S, read_question({"query": "key"})).as_json()
 
     assert before["indexing"] == ["lore/entries"]
     assert "indexing" not in after

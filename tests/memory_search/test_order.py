@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.services import Services
 from talekeeper.story import Address, Scope, Session
 
@@ -40,9 +40,9 @@ def test_equals_have_one_order_whatever_the_order_they_were_written_in(
     for place in order:
         for path in ("lore/entries", "acts/entries") if place % 2 else ("acts/entries", "lore/entries"):
             put(path, things[place], Scope("w", "s"), body=f"The silver {things[place]}")
-    before = run_tool(services, S, {"query": "silver", "limit": 20})
+    before = search_memory(services, S, read_question({"query": "silver", "limit": 20})).as_json()
     services.story.index.rebuild(S)
-    after = run_tool(services, S, {"query": "silver", "limit": 20})
+    after = search_memory(services, S, read_question({"query": "silver", "limit": 20})).as_json()
 
     assert len({hit["score"] for hit in before["results"]}) == 1
     for answer in (before, after):

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 from talekeeper.errors import NotFound, ParameterError
-from talekeeper.memory_search import MEMORY_SEARCH, run_tool
+from talekeeper.memory_search import MEMORY_SEARCH, read_question, search_memory
 from talekeeper.services import Services
 from talekeeper.story import Address, Session
 
@@ -49,7 +49,7 @@ def test_a_bad_parameter_is_named(services: Services, start: Start, arguments: d
     start()
 
     with pytest.raises(ParameterError) as caught:
-        run_tool(services, S, arguments)
+        search_memory(services, S, read_question(arguments)).as_json()
 
     assert caught.value.field == field
 
@@ -66,7 +66,7 @@ def test_good_parameters_are_taken(services: Services, start: Start, tell: Tell,
     start()
     tell("you: the key")
 
-    answer = run_tool(services, S, arguments)
+    answer = search_memory(services, S, read_question(arguments)).as_json()
 
     assert len(answer["results"]) == 1
     jsonschema.validate(
@@ -85,19 +85,19 @@ def test_the_tools_schema_is_a_schema_and_serialises() -> None:
 
 def test_a_session_that_is_not_there_is_told(services: Services) -> None:
     with pytest.raises(NotFound, match="no session 's'"):
-        run_tool(services, S, {"query": "key"})
+        search_memory(services, S, read_question({"query": "key"})).as_json()
 
 
 def test_nothing_found_says_what_to_try_and_never_pads(services: Services, start: Start, tell: Tell) -> None:
     start()
-    empty = run_tool(services, S, {"query": "lighthouse"})
-    narrowed = run_tool(services, S, {"query": "lighthouse", "sources": ["recall"]})
+    empty = search_memory(services, S, read_question({"query": "lighthouse"})).as_json()
+    narrowed = search_memory(services, S, read_question({"query": "lighthouse", "sources": ["recall"]})).as_json()
     tell("you: the key", "Narrator: the door")
 
-    answer = run_tool(services, S, {"query": "lighthouse"})
-    wordless = run_tool(services, S, {"query": "？……"})
-    bounded = run_tool(services, S, {"query": "lighthouse", "turn_from": 1})
-    outside = run_tool(services, S, {"query": "key", "turn_from": 7})
+    answer = search_memory(services, S, read_question({"query": "lighthouse"})).as_json()
+    wordless = search_memory(services, S, read_question({"query": "？……"})).as_json()
+    bounded = search_memory(services, S, read_question({"query": "lighthouse", "turn_from": 1})).as_json()
+    outside = search_memory(services, S, read_question({"query": "key", "turn_from": 7})).as_json()
 
     for each in (empty, narrowed, answer, wordless, bounded, outside):
         assert each["results"] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Scope, Session
 
@@ -25,7 +25,7 @@ def test_the_time_of_a_message_and_of_a_record_is_shown_where_there_is_one(
     dated = Draft("narrator", "the key is found", time="2024-05-08T13:56:00.000Z")
     undated, found = services.story.messages.append(S, [Draft("player", "the key is lost"), dated])
 
-    answer = run_tool(services, S, {"query": "key"})
+    answer = search_memory(services, S, read_question({"query": "key"})).as_json()
 
     assert {hit["id"]: hit.get("time") for hit in answer["results"]} == {
         "k": "the third winter",

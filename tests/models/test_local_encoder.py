@@ -54,7 +54,7 @@ def test_where_it_is_not_installed_the_cure_is_the_extra(monkeypatch: pytest.Mon
 COSTS = """
 import sys
 from pathlib import Path
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.home import Home
 from talekeeper.story import Address, Draft
 
@@ -62,7 +62,7 @@ with Home.open(Path(sys.argv[1])) as home:
     home.story.sessions.create("w", session_id="s")
     home.story.messages.append(Address("w", "s"), [Draft("narrator", "The lamp is lit.")])
     home.jobs().run(Address("w", "s"))
-    assert run_tool(home.services, Address("w", "s"), {"query": "lamp"})["results"]
+    assert search_memory(home.services, Address("w", "s"), read_question({"query": "lamp"})).results
 print(*sys.modules)
 """
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from talekeeper.errors import UserError
 from talekeeper.manifest import check_manifest
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.plugin_context import importers_for, run_command, run_importer
 from talekeeper.plugins import Host, Overrides, State
 from talekeeper.services import Services
@@ -53,14 +53,14 @@ def test_both_are_found_by_their_folder(shown: Services) -> None:
     ],
 )
 def test_lore_is_found_without_a_line_of_code(shown: Services, query: str, first: str) -> None:
-    results = run_tool(shown, S, {"query": query})["results"]
+    results = search_memory(shown, S, read_question({"query": query})).as_json()["results"]
 
     assert results[0]["id"] == first
     assert (results[0]["source"], results[0]["plugin"]) == ("archival:plugin_data", "lorebook")
 
 
 def test_the_lore_belongs_to_the_workspace(shown: Services) -> None:
-    run_tool(shown, S, {"query": "lamp"})
+    search_memory(shown, S, read_question({"query": "lamp"})).as_json()
 
     assert shown.story.records.count(shown.host.namespace("lorebook/entries"), Scope("w")) == 14
 
@@ -72,7 +72,7 @@ def _hear(shown: Services, text: str, says: str) -> Any:
 def test_a_rumour_is_noted_once_and_found_by_memory_search(shown: Services) -> None:
     noted = [_hear(shown, "The ferryman is dead.", "the baker") for _ in range(2)]
 
-    (hit,) = run_tool(shown, S, {"query": "ferryman", "sources": ["rumours"]})["results"]
+    (hit,) = search_memory(shown, S, read_question({"query": "ferryman", "sources": ["rumours"]})).as_json()["results"]
     assert noted == [{"noted": True}, {"noted": False}]
     assert (hit["text"], hit["speaker"]) == ("The ferryman is dead.", "the baker")
 
@@ -108,4 +108,6 @@ def test_a_file_of_rumours_is_imported_and_what_is_left_out_is_told(shown: Servi
 
     assert (len(first.added), first.left_out) == (2, [("line 3", "it is not of the form `who: what they say`")])
     assert len(again.unchanged) == 2
-    assert run_tool(shown, S, {"query": "light"})["results"][0]["text"] == "A light: green."
+    assert (
+        search_memory(shown, S, read_question({"query": "light"})).as_json()["results"][0]["text"] == "A light: green."
+    )

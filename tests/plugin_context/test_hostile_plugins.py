@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import PluginError
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.plugin_context import run_command
 from talekeeper.plugins import Deadlines, State
 from talekeeper.services import Services
@@ -143,7 +143,7 @@ def test_a_hostile_plugin_ends_in_a_named_state_while_the_others_work(
     assert "Traceback" not in plugin.reason
     for name in ("good-one", "good-two"):
         assert run_command(services, S, f"{name}/do", {}) == 1
-    answer = run_tool(services, S, {"query": "key"})
+    answer = search_memory(services, S, read_question({"query": "key"})).as_json()
     assert {hit["plugin"] for hit in answer["results"]} >= {"good-one"}
     assert ("bad" in str(answer["unavailable"])) is not hostile.searchable
     for name in ("good-one", "good-two", "bad"):

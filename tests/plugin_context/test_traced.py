@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from talekeeper.clock import FixedClock
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.plugin_context import run_command
 from talekeeper.services import Services
 from talekeeper.story import Address
@@ -75,6 +75,6 @@ def test_what_is_withheld_from_anybody_but_the_owner_is_traced(
     plug("diary", data='search = { text = "body", visibility = "owner" }')
     start(channel=channel)
 
-    run_tool(traced, S, {"query": "key"})
+    search_memory(traced, S, read_question({"query": "key"})).as_json()
 
     assert [event.facts["what"] for event in denials()] == told

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import SystemClock
 from talekeeper.home import Home
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import Address, Coordinate, JobState, Scope
 from talekeeper.testing import Recorded, ScriptedServer, Step, say, say_json
 
@@ -99,7 +99,9 @@ def test_its_messages_and_records_are_read(home: Home) -> None:
 
 def test_it_is_searched(home: Home) -> None:
     def found(address: Address, query: str) -> str:
-        return str(run_tool(home.services, address, {"query": query})["results"][0]["text"])
+        return str(
+            search_memory(home.services, address, read_question({"query": query})).as_json()["results"][0]["text"]
+        )
 
     assert "bronze bell" in found(IMPORTED, "who rang the bell")
     assert "iron key" in found(QUAY, "where is Mara's key")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from talekeeper.errors import Conflict, ImportFileError, NotFound, TalekeeperError
 from talekeeper.home import Home
-from talekeeper.memory_search import run_tool
+from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import Scope, scope_of
 from talekeeper.worlds import begin_story, read_world
 
@@ -88,7 +88,10 @@ def test_a_world_becomes_a_session(home: Home, write: Write) -> None:
     written = home.story.records.get(entries, scope_of(entries, session), "maud")
     assert written is not None
     assert (written.value, written.person) == ({"body": "Maud keeps the inn.", "weight": 3}, True)
-    assert run_tool(home.services, session.address, {"query": "Maud"})["results"][0]["id"] == "maud"
+    assert (
+        search_memory(home.services, session.address, read_question({"query": "Maud"})).as_json()["results"][0]["id"]
+        == "maud"
+    )
 
 
 def test_an_empty_world_is_an_empty_session(home: Home, write: Write) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.memory_search.search import query_meaning, read_embedded, run_tool, search_memory
+    from talekeeper.memory_search.search import query_meaning, read_embedded, search_memory
     from talekeeper.memory_search.sources import part_scopes
     from talekeeper.memory_search.tool import (
         DEFAULT_LIMIT,
@@ -32,6 +32,5 @@ __all__ = [
     "query_meaning",
     "read_embedded",
     "read_question",
-    "run_tool",
     "search_memory",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from talekeeper.db import Tx
 from talekeeper.memory_search.sources import MESSAGES, Searchable, Sources, part_scopes, resolve
-from talekeeper.memory_search.tool import Question, read_question
+from talekeeper.memory_search.tool import Question
 from talekeeper.plugin_types import Also, Answer, Hit, Json
 from talekeeper.search import Kind, Meaning, Query, Ranked, Ranking, snippet, vector_space
 from talekeeper.services import Services
@@ -24,27 +24,6 @@ T = TypeVar("T")
 _LOST = "a found passage is not in the store; run talekeeper doctor --index"
 
 
-def run_tool(
-    services: Services,
-    address: Address,
-    arguments: Mapping[str, Any],
-    *,
-    at: Coordinate | None = None,
-    running_turn: int | None = None,
-    shown: Collection[str] = (),
-    explain: bool = False,
-) -> dict[str, Any]:
-    """One call of the tool, as JSON. Raises `ParameterError` naming the field, and `NotFound` for the session.
-
-    `at` is the head when left out. Messages of `running_turn` and later are never results; `shown` are ids of messages
-    the prompt has already; `explain` adds `why` to every result: how each term made its part of the score.
-    """
-    question = read_question(arguments)
-    return search_memory(
-        services, address, question, at=at, running_turn=running_turn, shown=shown, explain=explain
-    ).as_json()
-
-
 def search_memory(
     services: Services,
     address: Address,
@@ -55,7 +34,11 @@ def search_memory(
     shown: Collection[str] = (),
     explain: bool = False,
 ) -> Answer:
-    """The same for a checked question, whose `limit` may pass the tool's."""
+    """The answer to a checked question, whose `limit` may pass the tool's. Raises `NotFound` for the session.
+
+    `at` is the head when left out. Messages of `running_turn` and later are never results; `shown` are ids of messages
+    the prompt has already; `explain` adds `why` to every result: how each term made its part of the score.
+    """
     services.host.ready(address)
 
     def read(tx: Tx, embedded: EmbeddedQuestion | None) -> tuple[Answer, Sources]:

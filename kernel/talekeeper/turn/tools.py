@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, PermissionDenied, TalekeeperError
-from talekeeper.memory_search import MEMORY_SEARCH, run_tool
+from talekeeper.memory_search import MEMORY_SEARCH, read_question, search_memory
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
 from talekeeper.plugin_context import InTurn, Pending, call_plugin, check_arguments
 from talekeeper.plugin_types import freeze, thaw
@@ -122,7 +122,9 @@ class Toolbox:
         turn = self.turn
         if offer.plugin is None:
             shown = self.prompt.shown
-            return run_tool(turn.services, turn.address, arguments, at=turn.at, running_turn=turn.number, shown=shown)
+            return search_memory(
+                turn.services, turn.address, read_question(arguments), at=turn.at, running_turn=turn.number, shown=shown
+            ).as_json()
         check_arguments(offer.tool.parameters, arguments)
         self._permit(offer, offer.plugin, arguments)
         refused = "" if offer.effects != "none" else f"its tool {offer.tool.name} writes records"

@@ -71,8 +71,8 @@ def read_character_card(ctx: PluginContext, file: BinaryIO, report: ImportReport
 def _content(file: BinaryIO) -> bytes:
     content = file.read(_FILE_LIMIT + 1)
     if len(content) > _FILE_LIMIT:
-        message = f"the file is larger than {_FILE_LIMIT // 1024 // 1024} MiB"
-        raise UserError(message, cure="split it into several books")
+        mebibytes = _FILE_LIMIT // 1024 // 1024
+        raise UserError(f"the file is larger than {mebibytes} MiB", cure="split it into several books")
     return content
 
 
@@ -86,11 +86,9 @@ def _parsed(content: bytes) -> object:
         message = f"line {error.lineno}, column {error.colno}: {error.msg[0].lower()}{error.msg[1:]}"
         raise UserError(message, cure="save the file as JSON") from None
     except ValueError:
-        message = "the file holds a number of thousands of digits"
-        raise UserError(message, cure="is it a card or a book?") from None
+        raise UserError("the file holds a number of thousands of digits", cure="is it a card or a book?") from None
     except RecursionError:
-        message = "the file is nested too deeply"
-        raise UserError(message) from None
+        raise UserError("the file is nested too deeply") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,17 @@ def cards_of(entries: Entries, names: Names, skipped: Skipped, taken: set[str]) 
         if entry.get("use_regex") is True and keys:
             skipped(f"keys of entry {identity}", "they are regular expressions, which are never run")
             keys = []
-        yield _entry_card(identity, entry, body, keys, names, taken)
+        keys = [names.fill(key) for key in keys]
+        title = names.fill(_text(entry.get("name")) or _text(entry.get("comment")))
+        yield _card(
+            unique(title or (keys[0] if keys else "") or f"entry {identity}", taken),
+            body,
+            keys=keys,
+            secondary_keys=[names.fill(key) for key in words(_either(entry, "keysecondary", "secondary_keys"))],
+            constant=entry.get("constant") is True,
+            enabled=entry.get("disable") is not True and entry.get("enabled") is not False,
+            order=whole(_either(entry, "order", "insertion_order"), 100),
+        )
 
 
 def _without_decorators(content: str) -> str:
@@ -145,21 +153,6 @@ def _without_decorators(content: str) -> str:
     while lines and lines[0].startswith("@@"):
         del lines[0]
     return "".join(lines).strip()
-
-
-def _entry_card(
-    identity: str, entry: Mapping[str, Any], body: str, keys: list[str], names: Names, taken: set[str]
-) -> dict[str, Any]:
-    title = names.fill(_text(entry.get("name")) or _text(entry.get("comment")))
-    return _card(
-        unique(title or (names.fill(keys[0]) if keys else "") or f"entry {identity}", taken),
-        body,
-        keys=[names.fill(key) for key in keys],
-        secondary_keys=[names.fill(key) for key in words(_either(entry, "keysecondary", "secondary_keys"))],
-        constant=entry.get("constant") is True,
-        enabled=entry.get("disable") is not True and entry.get("enabled") is not False,
-        order=whole(_either(entry, "order", "insertion_order"), 100),
-    )
 
 
 def _either(entry: Mapping[str, Any], first: str, second: str) -> object:
@@ -256,15 +249,15 @@ def card_in(picture: bytes) -> bytes:
     for kind, start, data in _chunks(picture):
         keyword, _, rest = data.partition(b"\0")
         if kind in _TEXTS and keyword in _KEYWORDS:
-            _check_sum(picture, start, kind, data)
+            (checksum,) = struct.unpack_from(">I", picture, start + 8 + len(data))
+            if zlib.crc32(kind + data) != checksum:
+                raise _damaged(f"the picture is damaged: the checksum of the chunk at byte {start:,} is wrong")
             found.setdefault(keyword, _chunk_text(kind, rest))
     for keyword in _KEYWORDS:
         if keyword in found:
             return _decoded(found[keyword], keyword.decode())
-    message = "the picture carries no character card"
-    raise UserError(
-        message, cure="pictures lose it when they are edited or sent by a messenger; take the original file"
-    )
+    cure = "pictures lose it when they are edited or sent by a messenger; take the original file"
+    raise UserError("the picture carries no character card", cure=cure)
 
 
 def _chunks(picture: bytes) -> Iterator[tuple[bytes, int, bytes]]:
@@ -283,12 +276,6 @@ def _chunks(picture: bytes) -> Iterator[tuple[bytes, int, bytes]]:
 
 def _damaged(message: str) -> UserError:
     return UserError(message, cure="take another copy of it")
-
-
-def _check_sum(picture: bytes, start: int, kind: bytes, data: bytes) -> None:
-    (given,) = struct.unpack_from(">I", picture, start + 8 + len(data))
-    if zlib.crc32(kind + data) != given:
-        raise _damaged(f"the picture is damaged: the checksum of the chunk at byte {start:,} is wrong")
 
 
 def _chunk_text(kind: bytes, rest: bytes) -> bytes:

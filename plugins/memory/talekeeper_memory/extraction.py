@@ -76,8 +76,10 @@ def _ask(work: _Work) -> Reply:
     ctx, known = work.ctx, work.blocks.known
     most, characters = ctx.settings["facts_a_turn"], ctx.settings["fact_characters"]
     latest = ctx.data["facts"].list(order="newest", limit=_LATEST_FACTS)
+    line = work.prompts.texts["block_line"]
+    blocks = (line.format(label=one.label, limit=one.limit, about=data_text(one.about)) for one in known.values())
     conversation = question(
-        _instruction(work, most, characters),
+        work.prompts.fill("extract", facts=most, fact_characters=characters, blocks="\n".join(blocks)),
         player=json_line(dict(ctx.session.player)),
         current_blocks="\n".join(json_line({"block": block.label, "text": block.text}) for block in known.values()),
         known_facts="\n".join(json_line({"fact": str(fact.value["text"])}) for fact in reversed(latest)),
@@ -92,15 +94,6 @@ def _ask(work: _Work) -> Reply:
             return parse_reply(given.value, known, most, characters)
         conversation += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
     raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
-
-
-def _instruction(work: _Work, most: int, characters: int) -> str:
-    line = work.prompts.texts["block_line"]
-    blocks = "\n".join(
-        line.format(label=block.label, limit=block.limit, about=data_text(block.about))
-        for block in work.blocks.known.values()
-    )
-    return work.prompts.fill("extract", facts=most, fact_characters=characters, blocks=blocks)
 
 
 def _fitted(work: _Work, label: str, text: str) -> str:

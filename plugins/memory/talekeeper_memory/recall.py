@@ -88,19 +88,14 @@ def _choose_facts(ctx: PluginContext, judged: Iterable[tuple[ScoredRecord, Verdi
             reason = f"{choice.most} better ones are taken"
         record = None if reason else ctx.data["facts"].get(scored.key)
         if record is not None:
-            reason = _too_recent(record, turn, recent)
-            if not reason:
+            own = record.value.get("turn")
+            if own is None or turn - own > recent:
                 choice.taken.append(record)
+            else:
+                reason = f"too recent: turn {own} is one of the latest {recent}"
         if not reason or len(choice.report) < _REPORTED:
             choice.report.append(_considered_fact(scored, verdict, reason))
     return choice
-
-
-def _too_recent(record: Record, turn: int, recent: int) -> str:
-    own = record.value.get("turn")
-    if own is None or turn - own > recent:
-        return ""
-    return f"too recent: turn {own} is one of the latest {recent}"
 
 
 def _considered_fact(scored: ScoredRecord, verdict: Verdict, reason: str) -> Considered:

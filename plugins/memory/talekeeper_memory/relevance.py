@@ -23,6 +23,7 @@ _ENOUGH_COSINES = 12  # to know what is usual
 # Fewer records are too few to tell a rare term from a common one. They are weighed as fifty, so that a term weighs
 # something even if the only record has it.
 _FEWEST = 50
+_UNSCORED = ScoredRecord("", 0.0, (), 0.0)
 
 
 class Weights:
@@ -82,12 +83,8 @@ def _content_fault(
             return f"{what} {value:.2f} is below {least:g}"
     if stopwords.count(one.matched) >= _ENOUGH_TERMS:
         return ""
-    return _rarity_fault(one.matched, weights, settings["recall_rare_share"], settings["recall_rare_facts"])
-
-
-def _rarity_fault(matched: Collection[str], weights: Weights, most: float, enough: int) -> str:
-    """Why a single shared term is not rare enough."""
-    holding = min(weights.held.get(term, 0) for term in matched)
+    most, enough = settings["recall_rare_share"], settings["recall_rare_facts"]
+    holding = min(weights.held.get(term, 0) for term in one.matched)
     if weights.total < enough:
         return f"one shared term, and {weights.total} facts are too few ({enough}) to call it rare"
     if holding > most * weights.total:
@@ -131,23 +128,15 @@ def ranked(action: Question, scene: Question, total: int, settings: Mapping[str,
     acting, around = action.weights(total), scene.weights(total)
     found: list[Scored] = []
     for key in {**action.answered, **scene.answered}:
-        own, near = action.answered.get(key), scene.answered.get(key)
-        of_action, of_scene = _covered(acting, own), _covered(around, near)
+        own, near = action.answered.get(key, _UNSCORED), scene.answered.get(key, _UNSCORED)
+        of_action, of_scene = acting.coverage(own.matched), around.coverage(near.matched)
         if by_meaning:
-            semantic = weight_action * _meaning(own) + weight_scene * _meaning(near)
+            semantic = weight_action * (own.semantic or 0.0) + weight_scene * (near.semantic or 0.0)
             found.append(Scored(key, semantic, of_action, semantic + settings["weight_lexical"] * of_action))
         else:
             lexical = weight_action * of_action + weight_scene * of_scene
             found.append(Scored(key, None, lexical, lexical))
     return sorted((one for one in found if one.final > 0), key=lambda one: (-one.final, one.key))
-
-
-def _covered(weights: Weights, one: ScoredRecord | None) -> float:
-    return weights.coverage(one.matched) if one else 0.0
-
-
-def _meaning(one: ScoredRecord | None) -> float:
-    return one.semantic or 0.0 if one else 0.0
 
 
 def floor_of(cosines: Sequence[float]) -> float:
