@@ -28,23 +28,6 @@ from talekeeper.search import Source as SearchSource
 from talekeeper.story import Address, Draft, Scope
 from talekeeper.text import NotJson, is_table, read_foreign_json
 
-__all__ = [
-    "DEPTH",
-    "METRICS",
-    "Grouping",
-    "Question",
-    "QuestionSet",
-    "Score",
-    "asked",
-    "find_sets",
-    "grouped",
-    "load",
-    "mean",
-    "measure",
-    "rank",
-    "score_one",
-]
-
 Unit = Literal["message", "record"]
 _UNITS: dict[object, Unit] = {"message": "message", "record": "record"}
 Grouping = Literal["set", "category", "session"]

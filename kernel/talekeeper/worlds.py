@@ -21,8 +21,6 @@ from talekeeper.manifest import Namespace
 from talekeeper.story import Draft, Session, check_line, check_name, scope_of
 from talekeeper.text import check_text, is_array, is_table
 
-__all__ = ["Begun", "Entry", "World", "begin_story", "read_world"]
-
 _LIMIT = 4 * 1024 * 1024  # bytes: some thousand pages of lore
 
 _TEXTS = ("title", "locale", "preset", "narrator", "opening", "persona", "author_note")

@@ -138,11 +138,12 @@ class Loader:
             session = self._sessions.setdefault(name, _Session(Address(self._options.workspace, name)))
             self._load(session, batch)
 
-    def maintain(self) -> None:
-        """Brings the index up to date in every session that has new messages."""
+    def maintain(self, least: int = 1) -> None:
+        """Brings the index up to date in every session that has so many new messages."""
         for session in self._sessions.values():
-            if session.unmaintained:
-                self._maintain(session)
+            if session.unmaintained >= least:
+                self._story.index.maintain(session.address)
+                session.unmaintained = 0
 
     def _load(self, session: _Session, batch: Sequence[Entry]) -> None:
         known = self._known(session, batch)
@@ -205,13 +206,8 @@ class Loader:
         except _Rehearsed as done:
             return done.found
         session.unmaintained += written.new
-        if session.unmaintained >= _MAINTAINED_AFTER:
-            self._maintain(session)
+        self.maintain(_MAINTAINED_AFTER)
         return written
-
-    def _maintain(self, session: _Session) -> None:
-        self._story.index.maintain(session.address)
-        session.unmaintained = 0
 
     def _append(self, tx: Tx, session: _Session, drafts: Sequence[Draft]) -> tuple[int, bool]:
         """Behind the file's last message where the session was undone past it or left its branch, else at the head."""
@@ -294,8 +290,8 @@ def _misfit(batch: Sequence[Entry], ref: object, known: Mapping[str | None, int]
     first = known.get(ref) if isinstance(ref, str) else None
     for place, one in enumerate(batch):
         for name, text in one.digests:
-            if name == ref and first not in (None, text):
-                return place
             if name == ref:
+                if first not in (None, text):
+                    return place
                 first = text
     return None
