@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from talekeeper.clock import SystemClock
 from talekeeper.db import Database
-from talekeeper.db.transaction import SqliteTx
+from talekeeper.db.transaction import Tx
 from talekeeper.db.write_gate import Gate
 
 
@@ -40,10 +40,10 @@ def test_a_reader_whose_rollback_was_interrupted_is_used_no_more(
 ) -> None:
     db = Database.open(tmp_path / "store.sqlite", clock=SystemClock())
 
-    def interrupt(_: SqliteTx) -> None:
+    def interrupt(_: Tx) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SqliteTx, "end", interrupt)
+    monkeypatch.setattr(Tx, "end", interrupt)
     with pytest.raises(KeyboardInterrupt):
         db.read(lambda tx: tx.one("SELECT 1"))
     monkeypatch.undo()

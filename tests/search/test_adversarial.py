@@ -48,7 +48,7 @@ SCRIPTS = {
 }
 
 
-class Counting:
+class Counting(Tx):
     """A transaction that counts what is asked of it and the rows it gives back."""
 
     def __init__(self, tx: Tx) -> None:

@@ -20,7 +20,7 @@ from talekeeper.clock import Clock
 from talekeeper.db import write_gate
 from talekeeper.db.connect import Synchronous, check_sqlite, connect, create, migrate, open_checked
 from talekeeper.db.files import draft_of, look, publish_file
-from talekeeper.db.transaction import SqliteTx, Tx, explain, is_busy, is_damage
+from talekeeper.db.transaction import Tx, explain, is_busy, is_damage
 from talekeeper.db.write_gate import WriteOpen, ensure_outside_write, gate_for
 from talekeeper.errors import InputError, StoreError
 
@@ -93,19 +93,14 @@ class Database:
     def read(self, fn: Callable[[Tx], T]) -> T:
         """Runs `fn` on one snapshot: what others commit meanwhile is not seen."""
         ensure_outside_write("a read of its own")
-        connection = self._take_reader()
-        tx = SqliteTx(connection)
-        try:
+        with self._reader() as connection, self._explained():
+            tx = Tx(connection)
             try:
                 connection.execute("BEGIN")
                 return fn(tx)
             finally:
                 tx.end()
                 connection.rollback()
-        except sqlite3.Error as error:
-            raise explain(error, self.path) or error from error
-        finally:
-            self._give_back(connection)
 
     def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Copies the database as it is now to `target`, which must not exist; `progress(done, total)` is in pages."""
@@ -187,7 +182,7 @@ class Database:
                 _log.warning("the write '%s' is waiting for %s", name, self._note.holder())
 
     def _attempt(self, connection: sqlite3.Connection, fn: Callable[[Tx], T], name: str) -> T:
-        tx = SqliteTx(connection)
+        tx = Tx(connection)
         try:
             connection.execute("BEGIN IMMEDIATE")
             started = time.monotonic()
@@ -214,13 +209,7 @@ class Database:
 
     @contextlib.contextmanager
     def _reader(self) -> Generator[sqlite3.Connection, None, None]:
-        connection = self._take_reader()
-        try:
-            yield connection
-        finally:
-            self._give_back(connection)
-
-    def _take_reader(self) -> sqlite3.Connection:
+        """An idle connection for reading, or a new one; kept for the next reader afterwards."""
         self._connection()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
@@ -228,16 +217,16 @@ class Database:
             with self._explained():
                 connection = connect(self.path, synchronous=self._synchronous, wait=write_gate.WAIT, writable=False)
             connection.set_trace_callback(self._trace)
-        return connection
-
-    def _give_back(self, connection: sqlite3.Connection) -> None:
-        with self._mutex:
-            # One whose rollback was interrupted is worth nothing.
-            keep = self._writer is not None and not connection.in_transaction
-            if keep:
-                self._idle.append(connection)
-        if not keep:
-            connection.close()
+        try:
+            yield connection
+        finally:
+            with self._mutex:
+                # One whose rollback was interrupted is worth nothing.
+                keep = self._writer is not None and not connection.in_transaction
+                if keep:
+                    self._idle.append(connection)
+            if not keep:
+                connection.close()
 
     @contextlib.contextmanager
     def _explained(self) -> Generator[None, None, None]:

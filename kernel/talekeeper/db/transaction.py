@@ -8,38 +8,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from talekeeper.errors import Busy, Conflict, ParameterError, StoreError, StoreUnusable
 
 Row = tuple[Any, ...]
 
 
-class Tx(Protocol):
-    """Given to the function passed to `Database.read` or `Database.write`, and valid only inside it."""
-
-    def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """All rows, fetched."""
-        ...
-
-    def one(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
-        """The first row, or None."""
-        ...
-
-    def run(self, sql: str, params: Sequence[Any] = ()) -> int:
-        """Executes a change and gives the number of rows it touched."""
-        ...
-
-    def run_many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
-        """Executes a change once for each parameter row."""
-        ...
-
-
 _QUOTED = 60  # characters of a text at fault that a sentence shows
 
 
-class SqliteTx:
-    """Gives rows as tuples and nothing lazy; refuses to work once its transaction has ended."""
+class Tx:
+    """Given to the function passed to `Database.read` or `Database.write`; refuses to work once that has ended."""
 
     __slots__ = ("_execute", "_executemany")
 
@@ -47,14 +27,14 @@ class SqliteTx:
         self._execute = connection.execute
         self._executemany = connection.executemany
 
-    def rows(self, sql: str, params: Sequence[object] = ()) -> list[Row]:
+    def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """All rows, fetched."""
         try:
             return self._execute(sql, params).fetchall()
         except UnicodeError as error:
             raise _of_text(error) from error
 
-    def one(self, sql: str, params: Sequence[object] = ()) -> Row | None:
+    def one(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
         """The first row, or None."""
         try:
             row: Row | None = self._execute(sql, params).fetchone()
@@ -62,14 +42,14 @@ class SqliteTx:
             raise _of_text(error) from error
         return row
 
-    def run(self, sql: str, params: Sequence[object] = ()) -> int:
+    def run(self, sql: str, params: Sequence[Any] = ()) -> int:
         """Executes a change and gives the number of rows it touched."""
         try:
             return self._execute(sql, params).rowcount
         except UnicodeError as error:
             raise _of_text(error) from error
 
-    def run_many(self, sql: str, params: Iterable[Sequence[object]]) -> None:
+    def run_many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
         """Executes a change once for each parameter row."""
         try:
             self._executemany(sql, params)
