@@ -261,7 +261,6 @@ def test_only_story_messages_count(story: Story, address: Address, say: Say) -> 
     )
     say("b")
 
-    assert story.messages.count_story(address) == 2
     assert [message.text for message in story.coverage.uncovered(address, "memory", "bank")] == ["a", "b"]
     assert [message.text for message in story.messages.story(address, 1, 4)] == ["b"]
 
@@ -313,16 +312,6 @@ def test_the_backlog_of_a_kind_is_bounded_by_giving_up_the_oldest(story: Story, 
 
     assert [job.end for job in jobs if job.state is JobState.SKIPPED] == [0, 1, 2]
     assert sum(job.state is JobState.PENDING for job in jobs) == MAX_BACKLOG + 1
-
-
-def test_sessions_with_work_are_listed(story: Story, address: Address, say: Say, note: Note, lease: Lease) -> None:
-    assert story.jobs.due_sessions("w") == []
-    say("> a")
-    note(0, 0)
-    assert story.jobs.due_sessions("w") == [address]
-    assert story.jobs.due_sessions("v") == []
-    run_all(story, address, lease)
-    assert story.jobs.due_sessions("w") == []
 
 
 def test_what_cannot_be_noted_is_refused(story: Story, address: Address, say: Say) -> None:

@@ -57,7 +57,6 @@ def live_through_everything(story: Story, leases: Leases, address: Address, fact
     story.index.rebuild()
     assert story.index.check() == []
     assert story.messages.speakers(address) == []
-    story.jobs.due_sessions(address.workspace)
     story.sessions.delete(address)
     story.workspaces.delete(address.workspace)
 

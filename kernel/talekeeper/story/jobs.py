@@ -284,14 +284,6 @@ class Jobs:
 
         return self._core.write(retry, tx, "retry jobs")
 
-    def reopen(self, address: Address, job: str, reason: str, *, tx: Tx | None = None) -> None:
-        """Makes a succeeded job due again and its range uncovered; one in any other state is left alone."""
-
-        def reopen(tx: Tx) -> None:
-            ledger.reopen_where(self._core, tx, address, reason, "id = ?", (job,))
-
-        self._core.write(reopen, tx, "reopen a job")
-
     # Reading
 
     def get(self, address: Address, job: str, *, tx: Tx | None = None) -> Job:
@@ -309,15 +301,6 @@ class Jobs:
         sql = f"SELECT j.session, {COLUMNS} FROM job j WHERE j.workspace = ? AND j.{OPEN} ORDER BY j.session, j.seq"
         found = self._core.read(lambda tx: tx.rows(sql, (workspace,)), tx)
         return [(Address(workspace, row[0]), ledger.view(row[1:])) for row in found]
-
-    def due_sessions(self, workspace: str, *, tx: Tx | None = None) -> list[Address]:
-        """Sessions that may have work due, the longest waiting first."""
-        sql = (
-            f"SELECT session FROM job WHERE workspace = ? AND {OPEN} AND attempts < ? "
-            "AND coalesce(not_before, '') <= ? GROUP BY session ORDER BY min(updated)"
-        )
-        params = (workspace, MAX_ATTEMPTS, self._core.now())
-        return [Address(workspace, row[0]) for row in self._core.read(lambda tx: tx.rows(sql, params), tx)]
 
     def _in_seconds(self, delay: float) -> str:
         return iso(self._core.clock.now() + timedelta(seconds=delay))

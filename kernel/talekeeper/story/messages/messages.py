@@ -12,7 +12,6 @@ from talekeeper.search import Kind
 from talekeeper.story.core import Core
 from talekeeper.story.indexing.passages import counted, is_indexed, message_passage, message_texts
 from talekeeper.story.messages import append, rows
-from talekeeper.story.messages.lineage import line_to
 from talekeeper.story.records.derived import source_changed
 from talekeeper.story.views import Address, Coordinate, Draft, Message, TextRevision
 from talekeeper.text import check_text
@@ -91,36 +90,16 @@ class Messages:
         """Player's and narrator's messages at an inclusive range of depths, without blank and deleted ones."""
         return self._core.read(lambda tx: rows.story_messages(tx, address, at, first, last, hidden=hidden), tx)
 
-    def count_story(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> int:
-        """How many story messages the lineage has."""
-        line = line_to(address, at)
-        sql = (
-            f"{line.sql} SELECT count(*) FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-            f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {rows.IS_STORY}"
-        )
-        params = (*line.params, address.workspace, address.session)
-        row = self._core.read(lambda tx: tx.one(sql, params), tx)
-        return 0 if row is None else int(row[0])
-
     def outline(self, address: Address, *, tx: Tx | None = None) -> list[tuple[int, str, Coordinate]]:
         """Turn, role and place of every message of the head's lineage, in order, without the texts."""
-        line = line_to(address, None)
-        sql = (
-            f"{line.sql} SELECT m.turn, m.role, m.branch, m.depth FROM line CROSS JOIN message m ON m.workspace = ? "
-            "AND m.session = ? AND m.branch = line.branch AND m.depth <= line.upto WHERE m.deleted = 0 ORDER BY m.depth"
-        )
-        found = self._core.read(lambda tx: tx.rows(sql, (*line.params, address.workspace, address.session)), tx)
+        what, where = "m.turn, m.role, m.branch, m.depth", "m.deleted = 0 ORDER BY m.depth"
+        found = self._core.read(lambda tx: rows.along(tx, address, None, what, where), tx)
         return [(turn, role, Coordinate(branch, depth)) for turn, role, branch, depth in found]
 
     def speakers(self, address: Address, *, at: Coordinate | None = None, tx: Tx | None = None) -> list[str]:
         """Every name a message of the lineage was spoken under, in order of first appearance."""
-        line = line_to(address, at)
-        sql = (
-            f"{line.sql} SELECT m.speaker FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-            "AND m.branch = line.branch AND m.depth <= line.upto "
-            "WHERE m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)"
-        )
-        found = self._core.read(lambda tx: tx.rows(sql, (*line.params, address.workspace, address.session)), tx)
+        named = "m.deleted = 0 AND m.speaker <> '' GROUP BY m.speaker ORDER BY min(m.depth)"
+        found = self._core.read(lambda tx: rows.along(tx, address, at, "m.speaker", named), tx)
         return [speaker for (speaker,) in found]
 
     def get(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:

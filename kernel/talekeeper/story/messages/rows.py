@@ -128,6 +128,18 @@ def _message(row: Row) -> Message:
     )
 
 
+def along(
+    tx: Tx, address: Address, at: Coordinate | None, what: str, where: str, *params: object, below: int = -2
+) -> list[Row]:
+    """Rows of the messages `m` on a lineage; no line of it that ends at `below` or above is needed."""
+    line = line_to(address, at, below=below)
+    return tx.rows(
+        f"{line.sql} SELECT {what} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
+        f"AND m.branch = line.branch AND m.depth <= line.upto WHERE {where}",
+        (*line.params, address.workspace, address.session, *params),
+    )
+
+
 def between(
     tx: Tx,
     address: Address,
@@ -141,14 +153,9 @@ def between(
 
     The order of the join is that of its two indexes, so with a limit SQLite stops early instead of sorting.
     """
-    line = line_to(address, at, below=first - 1)
-    rows = tx.rows(
-        f"{line.sql} SELECT {_MESSAGE} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {where} "
-        "ORDER BY line.branch DESC, m.depth DESC LIMIT ?",
-        (*line.params, address.workspace, address.session, first, first, last, limit),
-    )
+    which = f"line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {where}"
+    order = "ORDER BY line.branch DESC, m.depth DESC LIMIT ?"
+    rows = along(tx, address, at, _MESSAGE, f"{which} {order}", first, first, last, limit, below=first - 1)
     return [_message(row) for row in reversed(rows)]
 
 
@@ -199,14 +206,8 @@ def of_turns(
     tx: Tx, address: Address, at: Coordinate | None, turns: tuple[int, int], where: str = "m.deleted = 0"
 ) -> list[Message]:
     """Messages of a lineage whose turn lies in the inclusive range, in story order."""
-    line = line_to(address, at)
-    rows = tx.rows(
-        f"{line.sql} SELECT {_MESSAGE} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE {where} AND m.turn BETWEEN ? AND ? ORDER BY line.branch, m.depth",
-        (*line.params, address.workspace, address.session, *turns),
-    )
-    return [_message(row) for row in rows]
+    within = f"{where} AND m.turn BETWEEN ? AND ? ORDER BY line.branch, m.depth"
+    return [_message(row) for row in along(tx, address, at, _MESSAGE, within, *turns)]
 
 
 def by_ids(tx: Tx, address: Address, ids: Sequence[str], column: str = "id") -> dict[str, Message]:
@@ -235,11 +236,6 @@ def story_messages(
 ) -> list[Message]:
     """Story messages at depths `first`..`last` of a lineage; of more than `limit` the shallowest."""
     which = IS_STORY if hidden else f"{IS_STORY} AND m.hidden = 0"
-    line = line_to(address, at, below=first - 1)
-    rows = tx.rows(
-        f"{line.sql} SELECT {_MESSAGE} FROM line CROSS JOIN message m ON m.workspace = ? AND m.session = ? "
-        "AND m.branch = line.branch AND m.depth <= line.upto "
-        f"WHERE line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {which} ORDER BY line.branch, m.depth LIMIT ?",
-        (*line.params, address.workspace, address.session, first, first, last, limit),
-    )
+    where = f"line.upto >= ? AND m.depth >= ? AND m.depth <= ? AND {which} ORDER BY line.branch, m.depth LIMIT ?"
+    rows = along(tx, address, at, _MESSAGE, where, first, first, last, limit, below=first - 1)
     return [_message(row) for row in rows]
