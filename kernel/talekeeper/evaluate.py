@@ -11,7 +11,8 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -157,10 +158,8 @@ def mean(rows: Sequence[Mapping[str, float]]) -> Score:
 
 def grouped(rows: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, Score]:
     """Mean by group, in the order of the groups' names."""
-    groups: dict[str, list[Mapping[str, float]]] = {}
-    for name, values in rows:
-        groups.setdefault(name, []).append(values)
-    return {name: mean(groups[name]) for name in sorted(groups)}
+    groups = groupby(sorted(rows, key=itemgetter(0)), key=itemgetter(0))
+    return {name: mean([values for _, values in group]) for name, group in groups}
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,9 @@ def _table(world: World, steps: KeyPath, value: object, cure: str) -> dict[str, 
     return value
 
 
+Checked = tuple[Entry, Namespace, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Begun:
     """The session made; `records` counts what was written, `kept` names records that are there with another value.
@@ -169,7 +172,7 @@ def begin_story(
     """
     chosen = preset or world.preset
     plugins = home.plugins_of_new_sessions(workspace, chosen)
-    checked = [(entry, _namespace(home, workspace, world, plugins, entry)) for entry in world.entries]
+    checked = [_checked(home, workspace, world, plugins, entry) for entry in world.entries]
     session = home.story.sessions.create(
         workspace,
         session_id=session_id,
@@ -186,8 +189,8 @@ def begin_story(
         raise
 
 
-def _namespace(home: Home, workspace: str, world: World, plugins: Sequence[str], entry: Entry) -> Namespace:
-    """The namespace of an entry that fits its schema."""
+def _checked(home: Home, workspace: str, world: World, plugins: Sequence[str], entry: Entry) -> Checked:
+    """The entry, with its namespace, whose schema it fits, and its value as it is stored."""
     plugin, steps = entry.path.partition("/")[0], entry.steps
     try:
         home.host.plugin(plugin)
@@ -204,10 +207,14 @@ def _namespace(home: Home, workspace: str, world: World, plugins: Sequence[str],
         namespace = home.host.namespace(entry.path)
     except NotFound as fault:
         raise world.fault(steps[:3], fault.what, cure=fault.cure, key=True) from fault
-    wrong = schema_fault(namespace.schema, _plain(world, entry))
+    try:
+        value = json.loads(dumps(entry.value, entry.path))
+    except ParameterError as fault:
+        raise world.fault(steps, str(fault)) from fault
+    wrong = schema_fault(namespace.schema, value)
     if wrong is not None:
         raise _misfit(world, entry, namespace, *wrong)
-    return namespace
+    return entry, namespace, value
 
 
 def _misfit(world: World, entry: Entry, namespace: Namespace, place: str, what: str) -> ImportFileError:
@@ -222,24 +229,16 @@ def _misfit(world: World, entry: Entry, namespace: Namespace, place: str, what: 
     return world.fault((*steps, named) if named else steps, f"{path}: {what}", cure=cure, key=bool(named))
 
 
-def _plain(world: World, entry: Entry) -> Any:
-    """The value as it is stored."""
-    try:
-        return json.loads(dumps(entry.value, entry.path))
-    except ParameterError as fault:
-        raise world.fault(entry.steps, str(fault)) from fault
-
-
-def _fill(home: Home, session: Session, world: World, checked: Sequence[tuple[Entry, Namespace]], tx: Tx) -> Begun:
+def _fill(home: Home, session: Session, world: World, checked: Sequence[Checked], tx: Tx) -> Begun:
     if world.opening.strip():
         opening = Draft("narrator", world.opening.strip(), speaker=world.narrator.strip(), kind="opening")
         home.story.messages.append(session.address, [opening], tx=tx)
     if world.settings:
         home.story.sessions.configure(session.address, settings=world.settings, tx=tx)
     kept: list[str] = []
-    for entry, namespace in checked:
+    for entry, namespace, value in checked:
         try:
-            kept += _write(home, session, entry, namespace, _plain(world, entry), tx)
+            kept += _write(home, session, entry, namespace, value, tx)
         except StoreError as fault:
             raise world.fault(entry.steps, f"{entry.path}: {fault.what}", cure=fault.cure) from fault
     return Begun(home.story.sessions.get(session.address, tx=tx), len(checked) - len(kept), tuple(kept))

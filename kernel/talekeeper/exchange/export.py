@@ -25,12 +25,10 @@ from talekeeper.story import Coordinate, Message, Session, Story
 
 _PAGE = 500
 
-Write = Callable[[str], object]
-
 
 def write_archive(
     story: Story,
-    write: Write,
+    write: Callable[[str], object],
     workspace: str,
     sessions: Sequence[Session],
     *,

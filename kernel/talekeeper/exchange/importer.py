@@ -19,12 +19,9 @@ from talekeeper.exchange.formats import READERS
 from talekeeper.exchange.source import Entry, Notes, Source
 from talekeeper.story import Story
 
-Progress = Callable[[int], None]
-"""Told how many bytes of the file are done."""
 
-
-def import_file(story: Story, source: Source, name: str, options: Options, progress: Progress) -> Report:
-    """Imports one open, seekable file of the format `name`.
+def import_file(story: Story, source: Source, name: str, options: Options, progress: Callable[[int], None]) -> Report:
+    """Imports one open, seekable file of the format `name`; `progress` is told how many of its bytes are done.
 
     A line that cannot be read or does not fit what is there ends the import: `Report.error` has the sentence, and
     everything before that line has been accepted.

@@ -68,7 +68,10 @@ def _table() -> dict[int, str | None]:
     table: dict[int, str | None] = {ord(old): new for old, new in simplified()}
     table.update((ord(sign), plain) for sign, plain in (_PUNCTUATION | _LETTERS).items())
     table.update((zero + digit, str(digit)) for zero in codes(_ZEROS) for digit in range(10))
-    table.update(_bases())
+    for code in codes(_ACCENTED):
+        decomposed = unicodedata.normalize("NFD", chr(code))
+        if len(decomposed) > 1:
+            table[code] = _LETTERS.get(decomposed[0], decomposed[0])
     table.update((code, None) for code in codes(f"{_ACCENTS} {_UNSEEN}"))
     return table
 
@@ -78,13 +81,6 @@ def simplified() -> Iterator[tuple[str, str]]:
     lines = Path(__file__).with_name("han.txt").read_text(encoding="utf-8").splitlines()
     characters = "".join(line for line in lines if not line.startswith("#"))
     return zip(characters[::2], characters[1::2], strict=True)
-
-
-def _bases() -> Iterator[tuple[int, str]]:
-    for code in codes(_ACCENTED):
-        decomposed = unicodedata.normalize("NFD", chr(code))
-        if len(decomposed) > 1:
-            yield code, _LETTERS.get(decomposed[0], decomposed[0])
 
 
 def codes(blocks: str) -> Iterator[int]:

@@ -28,17 +28,13 @@ def grapheme_border(text: str, at: int) -> int:
     if around.isascii() and around != "\r\n":
         return at
     start = max(0, at - _REACH)
-    return start + _border_in(text[start : at + 1])
-
-
-def _border_in(window: str) -> int:
-    """The border at or before the last character of `window`."""
+    window = text[start : at + 1]
     sure_border, grapheme = _patterns()
     sure = sure_border.search(window)
     border = sure.start() if sure else 0
     for found in grapheme.finditer(window, border):
         border = found.start()
-    return border
+    return start + border
 
 
 @cache
