@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from talekeeper.exchange import Options, Report, batches, import_file
+from talekeeper.exchange import Options, Report, import_file, importer
 from talekeeper.story import Address, Draft, Story
 
 RunImport = Callable[..., Report]
@@ -64,7 +64,7 @@ def test_a_session_keeps_the_names_it_was_imported_with(
     names: dict[str, str] | None,
     batch: int,
 ) -> None:
-    monkeypatch.setattr(batches, "_BATCH_MESSAGES", batch)
+    monkeypatch.setattr(importer, "_BATCH_MESSAGES", batch)
 
     run_import(lines_of(*({"session": "s", "speaker": one, "text": str(i)} for i, one in enumerate(speakers))))
 
@@ -141,7 +141,7 @@ def test_the_session_option_wins_over_the_files_own(run_import: RunImport, story
 def test_a_second_run_takes_up_where_the_first_ended(
     run_import: RunImport, story: Story, lines_of: LinesOf, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(batches, "_BATCH_MESSAGES", 4)
+    monkeypatch.setattr(importer, "_BATCH_MESSAGES", 4)
     content = lines_of(*rows(10))
     first = "".join(content.splitlines(keepends=True)[:kept]) + '{"id": "cut", "text": "o'
 
@@ -188,7 +188,7 @@ def test_a_ref_given_twice_in_one_file_is_the_same_fault(run_import: RunImport, 
 def test_a_dry_run_finds_what_the_import_would_find_in_other_batches(
     run_import: RunImport, lines_of: LinesOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "_BATCH_MESSAGES", 2)
+    monkeypatch.setattr(importer, "_BATCH_MESSAGES", 2)
     first, second, third, fourth = rows(4)
     content = lines_of(first, second, third, first, fourth, {**second, "text": "changed"})
 

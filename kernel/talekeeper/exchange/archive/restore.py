@@ -16,7 +16,7 @@ from talekeeper.db import Leases, Tx
 from talekeeper.errors import Busy, Conflict, ImportFileError, TalekeeperError
 from talekeeper.exchange.archive import ARCHIVE_KEY, SESSION
 from talekeeper.exchange.archive.reader import CURE, Row, SessionChecker, check_record, unpack
-from talekeeper.exchange.batches import Options, Report
+from talekeeper.exchange.importer import Options, Report
 from talekeeper.exchange.source import Source
 from talekeeper.story import Scope, Story, check_name
 
