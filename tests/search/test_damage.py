@@ -27,7 +27,7 @@ from talekeeper.search import (
     renew_index,
     stale_parts,
 )
-from talekeeper.search.corruption import IndexDamaged
+from talekeeper.search.storage.codec import IndexDamaged
 
 Make = Callable[..., Passage]
 

@@ -30,8 +30,7 @@ from talekeeper.search import (
     without_vectors,
 )
 from talekeeper.search.storage.writing import remove_docs
-from talekeeper.search.vector.matrix import Matrix, MatrixCache
-from talekeeper.search.vector.stored import unit
+from talekeeper.search.vector.stored import Matrix, MatrixCache, unit
 
 WORDS = ("ash", "elm", "fir", "oak", "pine", "yew")
 SPACE = "letters/1"

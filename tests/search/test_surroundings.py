@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 from talekeeper.search.query.params import STANDARD
-from talekeeper.search.vector.matrix import Matrix
 from talekeeper.search.vector.scores import Surroundings
+from talekeeper.search.vector.stored import Matrix
 
 WIDTH = 4
 TURNS = np.array([i % 2 for i in range(30)], np.uint8)

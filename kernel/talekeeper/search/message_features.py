@@ -14,7 +14,7 @@ from talekeeper.search.passage import PERSON, WITHDRAWN, Kind, Passage
 from talekeeper.text import digest
 
 if TYPE_CHECKING:
-    from talekeeper.search.arrays import Bools, Column, Doubles, Positions
+    from talekeeper.search.storage.columns import Bools, Column, Doubles, Positions
 
 _VOICE_BITS = 6
 _VOICE = (1 << _VOICE_BITS) - 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from talekeeper.search.arrays import Bytes, Column, Doubles, Singles
+from talekeeper.search.storage.columns import Bytes, Column, Doubles, Singles
 
 # The optimum is flat and the same on two halves of the development conversations. Length says little there, since a
 # long message is a long speech on one subject: the textbook's b costs .017 in R@10 on one set (crd3). For records it

@@ -13,13 +13,13 @@ from itertools import groupby
 
 import numpy as np
 
-from talekeeper.search.arrays import Column, Doubles, Ints, Positions
 from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.query.bm25 import Statistics, norm, weigh
 from talekeeper.search.query.params import RankingParams
 from talekeeper.search.query.postings import Postings, frequencies
 from talekeeper.search.query.scope import Scope
 from talekeeper.search.query.top_k import approximate_scores, top_k
+from talekeeper.search.storage.columns import Column, Doubles, Ints, Positions
 from talekeeper.search.storage.partition import PartState
 
 _DIGITS = 10

@@ -7,9 +7,9 @@ from functools import cache
 from itertools import chain, compress
 
 from talekeeper.db import Tx
-from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Placing, Ranked, TermScore
 from talekeeper.search.query.candidates import Candidates, OrderKey, Place
+from talekeeper.search.storage.codec import decoding
 from talekeeper.search.storage.partition import PartState
 
 

@@ -24,11 +24,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from talekeeper.search.arrays import Doubles, Positions
 from talekeeper.search.message_features import answered, lent_part
 from talekeeper.search.query.candidates import Candidates, Field, Rows, join, score_rows
 from talekeeper.search.query.params import RankingParams
 from talekeeper.search.query.postings import frequencies
+from talekeeper.search.storage.columns import Doubles, Positions
 
 
 def rescore(found: Candidates, fields: Sequence[Field], params: RankingParams) -> Candidates:

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Bools, Bytes, Doubles, Ids, Positions, Singles
-from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Kind
 from talekeeper.search.query.bm25 import K1, B, worth
 from talekeeper.search.query.scope import Scope, label_of
-from talekeeper.search.storage.cache import ByteLru
-from talekeeper.search.storage.codec import decode_all
-from talekeeper.search.storage.partition import PartState
+from talekeeper.search.storage.codec import decode_all, decoding
+from talekeeper.search.storage.columns import Bools, Bytes, Doubles, Ids, Positions, Singles
+from talekeeper.search.storage.partition import ByteLru, PartState
 
 
 @dataclass(frozen=True, slots=True)

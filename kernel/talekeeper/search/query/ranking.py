@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Singles
 from talekeeper.search.passage import Kind, LeftOut, Query, Ranked, Ranking
 from talekeeper.search.query.bm25 import Statistics
 from talekeeper.search.query.candidates import Candidates, Field, Place, find_candidates, order, take_statistics
@@ -22,10 +21,11 @@ from talekeeper.search.query.neighbours import rescore
 from talekeeper.search.query.params import RANK_DAMPING, STANDARD, RankingParams
 from talekeeper.search.query.postings import PostingCache, Postings, fetch, narrow
 from talekeeper.search.query.scope import Scope, left_out, scope_key, scope_of
+from talekeeper.search.storage.columns import Singles
 from talekeeper.search.storage.partition import PartCache, PartState
 
 if TYPE_CHECKING:  # a search by words alone loads nothing of search by meaning
-    from talekeeper.search.vector.matrix import Matrix, MatrixCache
+    from talekeeper.search.vector.stored import Matrix, MatrixCache
 
 _KINDS = tuple(Kind)
 _WIDENINGS = (1, 4, 16)
@@ -242,7 +242,7 @@ class Searcher:
 
     @cached_property
     def _matrices(self) -> MatrixCache:
-        from talekeeper.search.vector.matrix import MatrixCache  # noqa: PLC0415 - see above
+        from talekeeper.search.vector.stored import MatrixCache  # noqa: PLC0415 - see above
 
         return MatrixCache(self._vector_budget)
 
@@ -287,7 +287,7 @@ class Searcher:
         """The vectors of each partition that are as long as the question's; none at all where meaning is not asked."""
         if query.meaning is None:
             return ()
-        from talekeeper.search.vector.matrix import NO_VECTORS  # noqa: PLC0415 - see above
+        from talekeeper.search.vector.stored import NO_VECTORS  # noqa: PLC0415 - see above
 
         meaning = query.meaning
         lengths = {len(vector) for vector in meaning.vectors.values()}

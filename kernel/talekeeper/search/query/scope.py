@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Bytes, Column, Doubles, Ints, Positions
 from talekeeper.search.passage import PERSON, WITHDRAWN, Kind, LeftOut, PartScope, Query, Source
-from talekeeper.search.storage.columns import Columns
+from talekeeper.search.storage.columns import Bools, Bytes, Column, Columns, Doubles, Ints, Positions
 from talekeeper.search.storage.partition import PartState
 
 OUTSIDE = 0

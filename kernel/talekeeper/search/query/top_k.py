@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Column, Positions, Singles
 from talekeeper.search.query.bm25 import K1, B, Statistics, worth
 from talekeeper.search.query.postings import DensePostings, Postings
+from talekeeper.search.storage.columns import Column, Positions, Singles
 
 _FARTHEST = 1.05  # ratio of two averages; farther apart, too many passages might be among the best
 

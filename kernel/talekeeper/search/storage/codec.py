@@ -14,14 +14,16 @@ one by one, at some 10 µs a row and 3 ns a posting, and short ones together, at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from talekeeper.search.arrays import Bools, Bytes, Column, Ids, Positions
+from talekeeper.errors import StoreUnusable
+from talekeeper.search.storage.columns import Bools, Bytes, Column, Ids, Positions
 
 WIDE, GAPS, DENSE = 1, 2, 3
 HEADER = 4
@@ -231,3 +233,32 @@ def _read_gaps(
     ids = (reached - np.repeat(before, (ends - at)[rows]) - 1)[gaps > 0]
     row, place = rows_of(postings.counts, rows)
     postings.ids[postings.starts[row] + place] = first[row] + ids
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_RAW = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""What numpy, json and Python raise over bytes they cannot make sense of."""
+
+
+class IndexDamaged(StoreUnusable):
+    """The rows may be sound: the index can be rebuilt from them."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the search index is damaged ({reason})", cure="'talekeeper doctor --rebuild' makes it anew")
+
+
+def decoding(decoder: Callable[P, R]) -> Callable[P, R]:
+    """Around every decoder of what is in the index's tables, which may have changed on the disk.
+
+    What its bytes make it raise comes out as `IndexDamaged`.
+    """
+
+    @wraps(decoder)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return decoder(*args, **kwargs)
+        except _RAW as error:
+            raise IndexDamaged(f"{type(error).__name__}: {error}") from error
+
+    return guarded

@@ -18,8 +18,17 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from talekeeper.search.arrays import Column, Positions
+# The array types of all of search.
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Positions = NDArray[np.intp]
+Ints = NDArray[np.int64]
+Ids = NDArray[np.int32]
+Singles = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Column = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.corruption import decoding
 from talekeeper.search.message_features import flags_of
 from talekeeper.search.passage import LONGEST, Kind, Passage
-from talekeeper.search.storage.codec import decode_all
+from talekeeper.search.storage.codec import decode_all, decoding
 from talekeeper.search.storage.memtable import load_terms
 from talekeeper.search.storage.partition import PartState, load, read_rows
 

@@ -12,8 +12,8 @@ from itertools import accumulate, groupby
 from typing import Any
 
 from talekeeper.db import Database, Tx
-from talekeeper.search.corruption import IndexDamaged
 from talekeeper.search.passage import Passage
+from talekeeper.search.storage.codec import IndexDamaged
 from talekeeper.search.storage.segments import (
     FAN,
     FLUSH,

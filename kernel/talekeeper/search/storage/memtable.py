@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from talekeeper.search.arrays import Bytes, Positions
+from talekeeper.search.storage.columns import Bytes, Positions
 from talekeeper.search.storage.writing import encode
 
 _EXPANDED = 14

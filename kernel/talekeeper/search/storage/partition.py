@@ -8,25 +8,71 @@ carry random stamps, so one look at the last of each tells. Segments never chang
 from __future__ import annotations
 
 import itertools
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from talekeeper.db import Tx
-from talekeeper.search.arrays import Bools
-from talekeeper.search.corruption import decoding
 from talekeeper.search.passage import Kind
-from talekeeper.search.storage.cache import ByteLru
-from talekeeper.search.storage.columns import ROW_BYTES, Columns, Shelf, check, from_rows, unpack
+from talekeeper.search.storage.codec import decoding
+from talekeeper.search.storage.columns import ROW_BYTES, Bools, Columns, Shelf, check, from_rows, unpack
 from talekeeper.search.storage.memtable import Memtable
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 SourceName = tuple[Kind, str, str]
 _SCOPES = 4
 _SCOPE_BYTES = 9  # of a passage: its label, its place on the lineage
 _serial = itertools.count()
+
+
+class ByteLru(Generic[K, V]):
+    """A mapping with a budget, as a rule of bytes, that forgets what was used longest ago; threads may share it.
+
+    A value larger than the whole budget is kept until the next one comes.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._held = 0
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: K) -> V | None:
+        """The value, now the most recently used one."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def get_each(self, keys: Sequence[K]) -> dict[K, V]:
+        """The values there are, now the most recently used ones."""
+        with self._lock:
+            found = {key: self._entries[key][0] for key in keys if key in self._entries}
+            for key in found:
+                self._entries.move_to_end(key)
+            return found
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keeps `value` as `size` bytes, in place of what `key` had."""
+        with self._lock:
+            self._held += size - self._drop(key)
+            self._entries[key] = (value, size)
+            while self._held > self._budget and len(self._entries) > 1:
+                self._held -= self._drop(next(iter(self._entries)))
+
+    def _drop(self, key: K) -> int:
+        return self._entries.pop(key, (None, 0))[1]
 
 
 @dataclass(frozen=True, slots=True)

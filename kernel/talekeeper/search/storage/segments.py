@@ -17,10 +17,8 @@ from itertools import repeat
 import numpy as np
 
 from talekeeper.db import Row, Tx
-from talekeeper.search.arrays import Positions
-from talekeeper.search.corruption import decoding
-from talekeeper.search.storage.codec import PostingLists, decode_all, encode_all
-from talekeeper.search.storage.columns import Columns, check, concatenate, from_rows, pack, take, unpack
+from talekeeper.search.storage.codec import PostingLists, decode_all, decoding, encode_all
+from talekeeper.search.storage.columns import Columns, Positions, check, concatenate, from_rows, pack, take, unpack
 from talekeeper.search.storage.memtable import load_terms
 from talekeeper.search.storage.writing import abandon, count_up, new_stamp, staged_name
 

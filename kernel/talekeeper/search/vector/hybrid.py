@@ -22,11 +22,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from talekeeper.search.arrays import Doubles, Positions
 from talekeeper.search.passage import Closeness, Kind
 from talekeeper.search.query.bm25 import norm, weigh
 from talekeeper.search.query.candidates import Candidates, Field, KeysOf, Place, column, join, order, score_alone
 from talekeeper.search.query.params import RankingParams
+from talekeeper.search.storage.columns import Doubles, Positions
 from talekeeper.search.vector.scores import MeaningScores
 
 

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from talekeeper.search.arrays import Bools, Column, Positions, Singles
 from talekeeper.search.message_features import lent_part
 from talekeeper.search.passage import Kind
 from talekeeper.search.query.candidates import Field
 from talekeeper.search.query.params import RankingParams
 from talekeeper.search.query.scope import Scope, label_of
+from talekeeper.search.storage.columns import Bools, Column, Positions, Singles
 from talekeeper.search.storage.partition import PartState
-from talekeeper.search.vector.matrix import Matrix
+from talekeeper.search.vector.stored import Matrix
 
 _FEWEST = 3
 """Of fewer passages none can stand out."""
