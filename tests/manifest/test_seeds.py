@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.manifest.package import Folder
-from talekeeper.manifest.rules.seeds import SeedRow, seed_rows, survey
+from talekeeper.manifest.rules.data import SeedRow, seed_rows, survey
 
 Found = Callable[..., list[str]]
 SCHEMA: dict[str, Any] = {
@@ -75,15 +75,15 @@ def test_faults_are_told_with_file_and_line_and_the_first_five_only(tmp_path: Pa
     (tmp_path / "a.jsonl").write_text('{"id": "x", "body": "1"}\n{"id": "y", "body": 2}\n', encoding="utf-8")
     (tmp_path / "b.jsonl").write_text('{"id": "x", "body": "1"}\n' + "[]\n" * 9, encoding="utf-8")
 
-    found = survey(Folder(tmp_path), ["a.jsonl", "b.jsonl"], SCHEMA)
+    _, faults = survey(Folder(tmp_path), ["a.jsonl", "b.jsonl"], SCHEMA)
 
-    assert found.faults == (
+    assert faults == [
         "a.jsonl:2: body must be of type string",
         'b.jsonl:1: "x" stands at a.jsonl:1 already',
         "b.jsonl:2: is not a JSON object",
         "b.jsonl:3: is not a JSON object",
         "b.jsonl:4: is not a JSON object",
-    )
+    ]
 
 
 @pytest.mark.parametrize(

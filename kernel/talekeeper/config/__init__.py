@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.config.keys import MISSPELT, Key, KeyFault, did_you_mean, key_faults, nearest
     from talekeeper.config.positions import KeyPath, Places, Span, pointer
-    from talekeeper.config.tables import Table
+    from talekeeper.config.tables import MISSPELT, Key, KeyFault, Table, did_you_mean, key_faults, nearest
     from talekeeper.config.toml import TOML_DEPTH, Fault, FaultKind, parse, read_toml
 else:
     __getattr__ = lazy_face(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from talekeeper.text import is_array, is_table
@@ -78,27 +79,11 @@ def _leads_to_schemas(steps: list[str]) -> bool:
 
 def endless(schema: Schema) -> bool:
     """Whether some value would meet the same subschema again and again, without getting any smaller."""
-    done: set[int] = set()
-    return any(_returns(schema, part, done) for part in subschemas(schema))
-
-
-def _returns(schema: Schema, start: Schema, done: set[int]) -> bool:
-    """Depth-first search for a cycle; `open` holds what is being looked at, `done` what leads to none."""
-    open_: list[int] = []
-    stack: list[tuple[Schema, Iterator[Schema]]] = [(start, _on_same_value(schema, start))]
-    while stack:
-        part, inner = stack[-1]
-        if id(part) not in open_:
-            open_.append(id(part))
-        following = next(inner, None)
-        if following is None:
-            done.add(id(part))
-            open_.pop()
-            stack.pop()
-        elif id(following) in open_:
-            return True
-        elif id(following) not in done:
-            stack.append((following, _on_same_value(schema, following)))
+    following = {id(part): [id(it) for it in _on_same_value(schema, part)] for part in subschemas(schema)}
+    try:
+        TopologicalSorter(following).prepare()
+    except CycleError:
+        return True
     return False
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from talekeeper.manifest.project import lone_package, project_at
     from talekeeper.manifest.report import Examined, Report, as_document, as_github, as_text, unpainted
     from talekeeper.manifest.rules.contributions import POINTS
-    from talekeeper.manifest.rules.seeds import seed_rows
+    from talekeeper.manifest.rules.data import seed_rows
     from talekeeper.manifest.shape import PUBLISHED_SCHEMA, published_text
     from talekeeper.manifest.targets import check_target
 else:

@@ -1,19 +1,23 @@
-"""What holds for a namespace beyond the shape of its table: the record schema, the searched properties, the seed."""
+"""What holds for a namespace beyond the shape of its table: the record schema, the searched properties, the seed.
+
+Seed files are JSON Lines inside the package, one record a line, its key under `id`. `seed_rows` is the one reading of a
+seed line: what checks seeds and what loads them both use it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from talekeeper.config import KeyPath, Table, did_you_mean
-from talekeeper.json_schema import item_types, properties, required, types
+from talekeeper.json_schema import item_types, properties, required, schema_fault, types
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.limits import SESSION_SEED_LINES
-from talekeeper.manifest.package import PathRefused
-from talekeeper.manifest.rules import schema_files, seeds
+from talekeeper.manifest.limits import SEED_KEY_LENGTH, SEED_MIB, SESSION_SEED_LINES
+from talekeeper.manifest.package import Package, PathRefused
+from talekeeper.manifest.rules import schema_files
 from talekeeper.manifest.rules.point import RuleContext, listed_once
-from talekeeper.text import quoted, visible
+from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
 
 def _limits(context: RuleContext) -> Iterator[Finding]:
@@ -76,7 +80,7 @@ def _seeded(context: RuleContext, entry: Table, schema: Mapping[str, Any]) -> It
     try:
         files = package.matching(pattern)
         lost = [it for it in (schema_files.missing_file(package, path, file) for file in files) if it]
-        survey = seeds.Survey(0, ()) if lost else seeds.survey(package, files, schema)
+        lines, faults = (0, []) if lost else survey(package, files, schema)
     except PathRefused as refusal:
         yield Finding(codes.OUTSIDE, path, f"{quoted(pattern)} is not a path inside the package: {refusal}")
         return
@@ -86,9 +90,9 @@ def _seeded(context: RuleContext, entry: Table, schema: Mapping[str, Any]) -> It
     if not files:
         yield Finding(codes.NO_SEED, path, f"no file in the package matches {quoted(pattern)}")
     yield from lost
-    for fault in survey.faults:
+    for fault in faults:
         yield Finding(codes.BAD_SEED, path, fault)
-    yield from _too_long(entry, path, survey.lines)
+    yield from _too_long(entry, path, lines)
 
 
 def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
@@ -101,3 +105,69 @@ def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
 
 
 RULES = (_limits, _schemas)
+
+SIZE_LIMIT = SEED_MIB * 1024 * 1024
+_MOST_FAULTS = 5
+
+
+class SeedRow(NamedTuple):
+    """One line: its number from 1, the record's key and value. `fault` says why there is none."""
+
+    line: int
+    key: str = ""
+    value: Mapping[str, Any] | None = None
+    fault: str = ""
+
+
+def seed_rows(raw: bytes, schema: Mapping[str, Any]) -> Iterator[SeedRow]:
+    """The rows of one file; blank lines are skipped. `id` stays in the value only if the record schema has it.
+
+    The value's agreement with the schema is not checked here.
+    """
+    keep_id = "id" in properties(schema)
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.strip():
+            yield _row(number, line, keep_id=keep_id)
+
+
+def survey(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> tuple[int, list[str]]:
+    """How many records the seed files hold, and the first five faults, each with file and line."""
+    lines = 0
+    faults: list[str] = []
+    keys: dict[str, str] = {}
+    for file, row in _all_rows(package, files, schema):
+        lines += 1
+        where = f"{visible(file)}:{row.line}"
+        fault = row.fault or (f"{quoted(row.key)} stands at {keys[row.key]} already" if row.key in keys else "")
+        fault = fault or " ".join(schema_fault(schema, row.value) or ()).strip()
+        keys.setdefault(row.key, where)
+        if fault:
+            faults.append(f"{where}: {fault}")
+        if len(faults) == _MOST_FAULTS:
+            break
+    return lines, faults
+
+
+def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any]) -> Iterator[tuple[str, SeedRow]]:
+    for file in files:
+        raw = package.read(file, SIZE_LIMIT + 1)
+        if len(raw) > SIZE_LIMIT:
+            yield file, SeedRow(1, fault=f"the file is larger than {SEED_MIB} MiB")
+        else:
+            yield from ((file, row) for row in seed_rows(raw, schema))
+
+
+def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
+    try:
+        value = read_json(line)
+    except NotJson as refusal:
+        column = f" (column {refusal.place.rpartition(':')[2]})" if refusal.place else ""
+        return SeedRow(number, fault=f"{refusal}{column}")
+    if not is_table(value):
+        return SeedRow(number, fault="is not a JSON object")
+    if json_depth(value) > JSON_DEPTH_LIMIT:
+        return SeedRow(number, fault=f"is nested more than {JSON_DEPTH_LIMIT} levels deep")
+    key = value.get("id")
+    if not isinstance(key, str) or not key.strip() or len(key) > SEED_KEY_LENGTH:
+        return SeedRow(number, fault=f'has no text of 1 to {SEED_KEY_LENGTH} characters under "id"')
+    return SeedRow(number, key, value if keep_id else {name: it for name, it in value.items() if name != "id"})
