@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from talekeeper.plugin_context.bound import Bound, InJob, InTurn, Lifetime
     from talekeeper.plugin_context.calls import (
         CallContext,
+        Imported,
         call_plugin,
         check_arguments,
+        import_lore,
+        importers_aside,
+        importers_for,
         run_command,
+        run_importer,
         working_plugin,
     )
-    from talekeeper.plugin_context.importers import Imported, import_lore, importers_aside, importers_for, run_importer
     from talekeeper.plugin_context.models import with_cost
     from talekeeper.plugin_context.pending import Pending
     from talekeeper.plugin_context.reading import CallJob, message_view, session_view
