@@ -135,7 +135,8 @@ class Semantics:
         done = 0
         for scope in self._story.vectors.scopes(address):
             for waiting in self._waiting(scope, encoder.fingerprint):
-                for docs in _batches(waiting, encoder.batch):
+                known = list(waiting.texts)
+                for docs in (known[start : start + encoder.batch] for start in range(0, len(known), encoder.batch)):
                     if cancel is not None and cancel.is_set():
                         raise Cancelled("the embedding was broken off; what is done is kept")
                     done += self._embed(encoder, waiting, docs, cancel)
@@ -180,9 +181,3 @@ class Semantics:
             while len(self._known) > _QUESTIONS:
                 self._known.popitem(last=False)
         return {text: vector for text, vector in (found | made).items() if vector is not None}
-
-
-def _batches(waiting: Unembedded, size: int) -> Iterator[list[int]]:
-    docs = list(waiting.texts)
-    for start in range(0, len(docs), size):
-        yield docs[start : start + size]

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from talekeeper.db import Lease, Tx
 from talekeeper.errors import NotFound
 from talekeeper.story import Address, Coordinate, Draft, Job, Message, Session, Story
 from talekeeper.turn.tool_loop import ToolLoop
-from talekeeper.turn.turn_context import SegmentReport, TurnContext, TurnResult
+from talekeeper.turn.turn_context import Accepted, SegmentReport, TurnContext, TurnResult
 
 Enqueue = Callable[[Tx, Session, Message, Sequence[Message]], tuple[Job, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A turn to narrate. `at` is what it is answered under; `session` is as it stood after the message was appended.
-
-    `before` are messages the player sent in this turn before `player`, unanswered.
-    """
-
-    session: Session
-    at: Coordinate
-    number: int
-    player: Message | None
-    before: tuple[Message, ...] = ()
-    resumed: bool = False
-    retry: bool = False
 
 
 def accept(story: Story, address: Address, draft: Draft) -> Accepted:

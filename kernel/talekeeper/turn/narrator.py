@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from functools import partial
 
 from talekeeper.db import Lease, Leases
@@ -17,13 +18,13 @@ from talekeeper.plugin_context import Pending
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Session
 from talekeeper.text import estimate_tokens
-from talekeeper.turn.commit import Accepted, Enqueue, accept, commit, commit_by_hand, resume, retry, unsent
+from talekeeper.turn.commit import Enqueue, accept, commit, commit_by_hand, resume, retry, unsent
 from talekeeper.turn.jobs import JobRunner
 from talekeeper.turn.presets import Preset, narration_settings
 from talekeeper.turn.prompt import Prompt, assemble
 from talekeeper.turn.tool_loop import OnText, ToolLoop, describe_actions
 from talekeeper.turn.tools import Approve, Toolbox, offers
-from talekeeper.turn.turn_context import DryRun, TurnContext, TurnResult
+from talekeeper.turn.turn_context import Accepted, DryRun, TurnContext, TurnResult
 
 PresetOf = Callable[[Session], Preset]
 
@@ -152,7 +153,7 @@ class Narrator:
         approve: Approve | None,
     ) -> TurnResult:
         turn = self._turn_context(accepted, cancel)
-        turn.report("turn.accepted", resumed=accepted.resumed, anew=accepted.retry)
+        turn.report("turn.accepted", resumed=turn.resumed, anew=turn.retry)
         try:
             loop = self._loop(turn, on_text, approve)
             text = loop.narrate()
@@ -204,14 +205,9 @@ class Narrator:
             what, _, cure = self._models.missing(name).partition("; ")
             raise NoModel(what, cure=cure, slot=name)
         return TurnContext(
+            **{one.name: getattr(accepted, one.name) for one in fields(accepted)},
             services=self._services,
-            session=session,
             roster=self._services.host.roster(session=session),
-            at=accepted.at,
-            number=accepted.number,
-            player=accepted.player,
-            before=accepted.before,
-            retry=accepted.retry,
             preset=preset,
             narration=narration,
             slot=slot,

@@ -19,21 +19,28 @@ _CONTEXT, _REPLY = 8192, 1024  # tokens that a dry run reckons with where no mod
 
 
 @dataclass(frozen=True, slots=True)
-class TurnContext:
-    """One turn. `at` is where it reads and is answered from; `player` is None in one that continues by itself.
+class Accepted:
+    """A turn to narrate. `session` is as it stood after the message was appended.
 
-    `before` are messages the player sent in this turn before `player`, unanswered. A `retry` is another take of the
-    newest turn. Only a `dry` turn, which asks no model, may have no slot.
+    `at` is where the turn reads and is answered from; `player` is None in one that continues by itself. `before` are
+    messages the player sent in this turn before `player`, unanswered. A `retry` is another take of the newest turn.
     """
 
-    services: Services
     session: Session
-    roster: Roster
     at: Coordinate
     number: int
     player: Message | None
-    before: tuple[Message, ...]
-    retry: bool
+    before: tuple[Message, ...] = ()
+    resumed: bool = False
+    retry: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnContext(Accepted):
+    """An accepted turn with what its steps need. Only a `dry` one, which asks no model, may have no slot."""
+
+    services: Services
+    roster: Roster
     preset: Preset
     narration: NarrationSettings
     slot: Slot | None
