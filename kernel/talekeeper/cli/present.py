@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,14 +66,15 @@ def message_json(message: Message) -> dict[str, Any]:
     }
 
 
-def show_message(message: Message) -> None:
-    """A message under a line that says who, when and where."""
-    marks = [f"turn {message.turn}", place(message.coordinate), message.id]
-    marks += [message.time] if message.time else []
-    marks += ["hidden"] if message.hidden else []
-    who = terminal_line(message.speaker or message.role)
-    click.echo(f"\n{click.style(who, bold=True)}  {click.style(terminal_line(' · '.join(marks)), dim=True)}")
-    output.say(message.text)
+def show_messages(messages: Iterable[Message]) -> None:
+    """Each message under a line that says who, when and where."""
+    for message in messages:
+        marks = [f"turn {message.turn}", place(message.coordinate), message.id]
+        marks += [message.time] if message.time else []
+        marks += ["hidden"] if message.hidden else []
+        who = terminal_line(message.speaker or message.role)
+        click.echo(f"\n{click.style(who, bold=True)}  {click.style(terminal_line(' · '.join(marks)), dim=True)}")
+        output.say(message.text)
 
 
 def record_json(record: Record) -> dict[str, Any]:
@@ -105,9 +106,9 @@ def show_record(record: Record) -> None:
             output.say(f"  {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
 
 
-def tell(options: Common, session: Session | None, sentence: str, more: Mapping[str, Any] | None = None) -> None:
-    """The outcome of an act: one sentence, or the session and what else there is as JSON."""
+def tell(options: Common, sentence: str, data: Mapping[str, Any]) -> None:
+    """The outcome of an act: one sentence, or the data as JSON."""
     if options.as_json:
-        output.emit({**({"session": session_json(session)} if session else {}), **(more or {})})
+        output.emit(data)
     else:
         output.say(sentence)

@@ -41,8 +41,13 @@ def session_of(home: Home, options: Common, name: str | None) -> Session:
         raise NotFound(f"the workspace {options.workspace!r} has no sessions", cure=cure_of_no_sessions(home, options))
     if name is None:
         return known[0]
-    for fits in (known_by_id, known_by_title, known_by_start):
-        found = [session for session in known if fits(session, name)]
+    ways: tuple[Callable[[Session], bool], ...] = (
+        lambda session: session.id == name,
+        lambda session: session.title == name,
+        lambda session: session.id.startswith(name),
+    )
+    for fits in ways:
+        found = list(filter(fits, known))
         if len(found) == 1:
             return found[0]
         if found:
@@ -70,21 +75,6 @@ def workspace_of(home: Home, name: str) -> Workspace:
             return workspace
     cure = _cure(name, [workspace.id for workspace in known], "talekeeper workspaces list shows them")
     raise NotFound(f"there is no workspace {name!r}", cure=cure)
-
-
-def known_by_id(session: Session, name: str) -> bool:
-    """Its id."""
-    return session.id == name
-
-
-def known_by_title(session: Session, name: str) -> bool:
-    """Its title."""
-    return session.title == name
-
-
-def known_by_start(session: Session, name: str) -> bool:
-    """The beginning of its id."""
-    return session.id.startswith(name)
 
 
 def _cure(name: str, known: list[str], otherwise: str) -> str:
@@ -133,6 +123,11 @@ def _bounded(digits: str, field: str) -> int:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+session_option = click.option(
+    "-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]"
+)
+"""For commands whose words are something else; the function gets it as `session`, None for the one used last."""
 
 _OPTION = "session"
 _LEFT_OUT = f"{__name__}.left-out"

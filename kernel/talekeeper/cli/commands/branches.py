@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
-from talekeeper.cli.present import place, tell
+from talekeeper.cli.present import place, session_json, tell
 from talekeeper.cli.targets import InSession, last_session_argument, open_session, place_of, session_of
 from talekeeper.errors import NotFound
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-    from talekeeper.story import Address, Coordinate, Session
+    from talekeeper.story import Address, Branch, Coordinate, Session
 
 
 def _move(options: Common, name: str | None, act: Callable[[Home, Session], Session]) -> None:
@@ -24,7 +24,7 @@ def _move(options: Common, name: str | None, act: Callable[[Home, Session], Sess
         session = act(home, session_of(home, options, name))
         turn = home.story.tree.newest_turn(session.address)
     where = f"after turn {turn[-1].turn}" if turn else "at the beginning"
-    tell(options, session, f"{session.id} is at {place(session.head)}, {where}")
+    tell(options, f"{session.id} is at {place(session.head)}, {where}", {"session": session_json(session)})
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions undo low-house")
@@ -60,28 +60,28 @@ def retry(options: Common, /, name: str | None) -> None:
 def takes(options: Common, /, name: str) -> None:
     """List the answers to the newest turn, in SESSION or the session used last."""
     with open_session(options, name) as (home, session):
-        found = [
-            (take, home.story.messages.at(session.address, take.first))
-            for take in home.story.tree.takes(session.address)
-        ]
+        found = takes_of(home, session.address)
     if options.as_json:
-        rows = [
-            {
-                "number": take.number,
-                "current": take.current,
-                "tip": place(take.tip),
-                "text": first.text if first else "",
-            }
-            for take, first in found
-        ]
-        output.emit({"session": session.id, "takes": rows})
-    elif not found:
-        output.note(f"{session.id} has no answer yet")
+        output.emit({"session": session.id, "takes": found})
+    elif found:
+        show_takes(found)
     else:
-        shown = [
-            (take.number, "*" if take.current else "", (first.text if first else "")[:80]) for take, first in found
-        ]
-        output.table(("take", "", "begins"), shown, right={0})
+        output.note(f"{session.id} has no answer yet")
+
+
+def takes_of(home: Home, address: Address) -> list[dict[str, Any]]:
+    """The answers to the newest turn as `--json` prints them."""
+    takes = [(take, home.story.messages.at(address, take.first)) for take in home.story.tree.takes(address)]
+    return [
+        {"number": take.number, "current": take.current, "tip": place(take.tip), "text": first.text if first else ""}
+        for take, first in takes
+    ]
+
+
+def show_takes(found: list[dict[str, Any]]) -> None:
+    """The same for people."""
+    rows = [(take["number"], "*" if take["current"] else "", take["text"][:80]) for take in found]
+    output.table(("take", "", "begins"), rows, right={0})
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions switch low-house 2")
@@ -124,23 +124,22 @@ def branches(options: Common, /, name: str) -> None:
     with open_session(options, name) as (home, session):
         found = home.story.tree.branches(session.address)
     if options.as_json:
-        rows = [
-            {
-                "id": one.id,
-                "name": one.name,
-                "from": place(one.fork),
-                "tip": f"{one.id}:{one.tip}",
-                "created": one.created,
-            }
-            for one in found
-        ]
+        rows = [{**branch_json(one), "created": one.created} for one in found]
         output.emit({"session": session.id, "head": place(session.head), "branches": rows})
     else:
-        shown = [
-            (one.id, one.name, place(one.fork), f"{one.id}:{one.tip}", "*" if one.id == session.head.branch else "")
-            for one in found
-        ]
-        output.table(("branch", "name", "from", "tip", "here"), shown, right={0})
+        show_branches(found, session.head)
+
+
+def branch_json(branch: Branch) -> dict[str, Any]:
+    """A branch as `--json` prints it."""
+    tip = f"{branch.id}:{branch.tip}"
+    return {"id": branch.id, "name": branch.name, "from": place(branch.fork), "tip": tip}
+
+
+def show_branches(found: Sequence[Branch], head: Coordinate) -> None:
+    """The branches for people, with a mark at the one where the head is."""
+    rows = [(*branch_json(one).values(), "*" if one.id == head.branch else "") for one in found]
+    output.table(("branch", "name", "from", "tip", "here"), rows, right={0})
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper sessions go low-house before-the-fire")

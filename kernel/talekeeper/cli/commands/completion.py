@@ -10,17 +10,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, ShellComplete, get_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
 
-from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
-from talekeeper.cli.terminal import PROGRAM
-
-SHELLS = ("bash", "zsh", "fish")
+from talekeeper.cli.terminal import PROGRAM, json_text
 
 
 @click.command(epilog='Example:  eval "$(talekeeper completion bash)"')
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @common
 def command(options: Common, /, shell: str) -> None:
     """Print the shell's completion script.
@@ -30,14 +27,9 @@ def command(options: Common, /, shell: str) -> None:
     """
     from talekeeper.cli.app import cli  # noqa: PLC0415 - app loads this module by the table
 
-    script = script_class(shell)
-    if script is None:  # pragma: no cover - click knows all of SHELLS
-        raise click.UsageError(shell)
-    source = script(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source()
-    if options.as_json:
-        output.emit({"shell": shell, "script": source})
-    else:
-        click.echo(source)
+    source = _SCRIPTS[shell](cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source()
+    # Not through `output.say`, which would take out what a terminal does not show.
+    click.echo(json_text({"shell": shell, "script": source}) if options.as_json else source)
 
 
 if TYPE_CHECKING:
@@ -107,6 +99,4 @@ class _Bash(BashComplete):
     )
 
 
-def script_class(shell: str) -> type[ShellComplete] | None:
-    """What writes the script of a shell."""
-    return _Bash if shell == "bash" else get_completion_class(shell)
+_SCRIPTS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": ZshComplete, "fish": FishComplete}

@@ -7,36 +7,30 @@ record schema.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.commands.schema_options import (
-    OPEN_ENDED,
-    WHOLE,
-    Form,
-    asks_for_help,
-    fill_in,
-    named,
-    open_ended,
-    whole_value,
-)
+from talekeeper.cli.commands.schema_options import OPEN_ENDED, fill_in, named, open_ended
 from talekeeper.cli.options import Common, command_group, common
-from talekeeper.cli.present import record_json, show_record
-from talekeeper.cli.targets import namespace_of
+from talekeeper.cli.present import record_json, show_record, tell
+from talekeeper.cli.targets import namespace_of, session_option
 from talekeeper.cli.terminal import ask_once
 from talekeeper.errors import Conflict, NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Record
 from talekeeper.text import counted
 
+if TYPE_CHECKING:
+    from talekeeper.story import Records, Scope
+
 _LISTED = 20
 
 _path = click.argument("path", metavar="PLUGIN/NAMESPACE")
 _key = click.argument("key")
-_session = click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
 
 
 @command_group("list")
@@ -49,7 +43,7 @@ def group() -> None:
 
 @group.command("list", epilog="Example:  talekeeper data list memory/cards")
 @click.argument("path", metavar="[PLUGIN/NAMESPACE]", required=False)
-@_session
+@session_option
 @click.option("--withdrawn", is_flag=True, help="List withdrawn records instead.")
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=_LISTED, show_default=True)
 @click.option("--after", metavar="KEY", help="Continue after this record.")
@@ -80,26 +74,24 @@ def _show_namespaces(options: Common, declared: Sequence[Namespace]) -> None:
         found = [{"namespace": one.path, "scope": one.scope, "searched": one.search is not None} for one in declared]
         output.emit({"namespaces": found})
     else:
-        rows = [(one.path, one.scope, "searched" if one.search else "", _properties(one)) for one in declared]
+        rows = [
+            (one.path, one.scope, "searched" if one.search else "", ", ".join(one.schema.get("properties", {})))
+            for one in declared
+        ]
         output.table(("namespace", "scope", "", "properties"), rows)
-
-
-def _properties(namespace: Namespace) -> str:
-    return ", ".join(namespace.schema.get("properties", {}))
 
 
 @group.command(epilog="Example:  talekeeper data show memory/cards Mira --history")
 @_path
 @_key
-@_session
+@session_option
 @click.option("--history", is_flag=True, help="Show every version.")
 @common
 def show(options: Common, /, path: str, key: str, session: str | None, *, history: bool) -> None:
     """Show one record."""
-    with options.open() as home:
-        namespace, scope = namespace_of(home, options, path, session)
-        live = home.story.records.get(namespace, scope, key)
-        versions = home.story.records.history(namespace, scope, key)
+    with _opened(options, path, session) as (records, namespace, scope):
+        live = records.get(namespace, scope, key)
+        versions = records.history(namespace, scope, key)
     if not versions or (live is None and not history):
         raise _missing(path, key, withdrawn=bool(versions))
     found = versions if history or live is None else [live]
@@ -114,7 +106,7 @@ def show(options: Common, /, path: str, key: str, session: str | None, *, histor
     epilog='Example:  talekeeper data add memory/cards --key Mira --name Mira --body "The ferryman."', **OPEN_ENDED
 )
 @open_ended("PLUGIN/NAMESPACE [PROPERTIES]")
-@_session
+@session_option
 @click.option("--key", help="The record's key.  [default: a new one]")
 @common
 @click.pass_context
@@ -123,14 +115,9 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
 
     talekeeper data add PLUGIN/NAMESPACE --help shows the properties; `data withdraw` takes the record back.
     """
-    if asks_for_help(rest):
-        click.echo(ctx.get_help())
-        return
     path = named(ctx, rest)
-    with options.open() as home:
-        namespace, scope = namespace_of(home, options, path, session)
-        value = _filled(ctx, namespace, rest[1:])
-        records = home.story.records
+    with _opened(options, path, session) as (records, namespace, scope):
+        value = fill_in(ctx, namespace.path, rest[1:], namespace.schema)
         if key is None:
             written = records.add(namespace, scope, value, person=True)
         elif records.get(namespace, scope, key) is not None:
@@ -145,7 +132,7 @@ def add(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: 
     epilog='Example:  talekeeper data edit memory/cards Mira --body "The ferryman, now blind."', **OPEN_ENDED
 )
 @open_ended("PLUGIN/NAMESPACE KEY [PROPERTIES]")
-@_session
+@session_option
 @common
 @click.pass_context
 def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
@@ -154,77 +141,65 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
     talekeeper data edit PLUGIN/NAMESPACE KEY --help shows the properties. Earlier versions stay; `data show
     --history` lists them.
     """
-    if asks_for_help(rest):
-        click.echo(ctx.get_help())
-        return
     path = named(ctx, rest)
     key = named(ctx, rest[1:], "KEY", f"talekeeper data list {path} shows the keys")
-    changes = rest[2:]
-    with options.open() as home:
-        namespace, scope = namespace_of(home, options, path, session)
-        value = _filled(ctx, namespace, changes, key)
-        before = home.story.records.get(namespace, scope, key)
+    with _opened(options, path, session) as (records, namespace, scope):
+        value = fill_in(ctx, f"{namespace.path} {key}", rest[2:], namespace.schema)
+        before = records.get(namespace, scope, key)
         if before is None:
             raise _missing(path, key, withdrawn=False)
         if not value:
             raise ParameterError("value", "nothing would change", cure="name a property, or --value JSON")
-        after = {**before.value, **value}
-        written = home.story.records.put(namespace, scope, key, after, person=True)
+        written = records.put(namespace, scope, key, {**before.value, **value}, person=True)
     _tell(options, written, "is changed", session, ("show --history", "has what it was"))
 
 
 @group.command(epilog="Example:  talekeeper data withdraw memory/cards Mira")
 @_path
 @_key
-@_session
+@session_option
 @common
 def withdraw(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Hide a record from search and prompts; it can be restored."""
-    with options.open() as home:
-        namespace, scope = namespace_of(home, options, path, session)
-        written = home.story.records.withdraw(namespace, scope, key, person=True)
+    with _opened(options, path, session) as (records, namespace, scope):
+        written = records.withdraw(namespace, scope, key, person=True)
     _tell(options, written, "is withdrawn", session, ("restore", "brings it back"))
 
 
 @group.command(epilog="Example:  talekeeper data restore memory/cards Mira")
 @_path
 @_key
-@_session
+@session_option
 @common
 def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Restore a withdrawn record; `data withdraw` hides it again."""
-    with options.open() as home:
-        namespace, scope = namespace_of(home, options, path, session)
-        written = home.story.records.restore(namespace, scope, key, person=True)
+    with _opened(options, path, session) as (records, namespace, scope):
+        written = records.restore(namespace, scope, key, person=True)
     _tell(options, written, "is back")
 
 
 @group.command(epilog="Example:  talekeeper data forget memory/facts 06h2j9e9yw88")
 @_path
 @_key
-@_session
+@session_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def forget(options: Common, /, path: str, key: str, session: str | None, *, yes: bool) -> None:
     """Erase every version of a record for good; only backups and exports still have it."""
-    with options.open() as home:
-        namespace, scope = namespace_of(home, options, path, session)
-        if not home.story.records.history(namespace, scope, key):
+    with _opened(options, path, session) as (records, namespace, scope):
+        if not records.history(namespace, scope, key):
             raise _missing(path, key, withdrawn=False)
         if not yes:
             ask_once(f"Forget {key!r} of {path} for good?", "forgotten")
-        count = home.story.records.forget(namespace, scope, key)
-    if options.as_json:
-        output.emit({"namespace": path, "key": key, "forgotten_versions": count})
-    else:
-        output.say(f"{key} is forgotten ({counted(count, 'version')})")
+        count = records.forget(namespace, scope, key)
+    told = {"namespace": path, "key": key, "forgotten_versions": count}
+    tell(options, f"{key} is forgotten ({counted(count, 'version')})", told)
 
 
-def _filled(ctx: click.Context, namespace: Namespace, arguments: Sequence[str], key: str = "") -> dict[str, Any]:
-    form = Form(namespace.schema, taken=("--value", "--file"))
-    about = str(namespace.schema.get("description", ""))
-    given = fill_in(ctx, f"{namespace.path} {key}".strip(), arguments, [*form.options, *WHOLE], about)
-    return {**whole_value(given["whole"], given["file"]), **form.value(given)}
+@contextmanager
+def _opened(options: Common, path: str, session: str | None) -> Generator[tuple[Records, Namespace, Scope]]:
+    with options.open() as home:
+        yield home.story.records, *namespace_of(home, options, path, session)
 
 
 def _missing(path: str, key: str, *, withdrawn: bool) -> NotFound:

@@ -11,7 +11,7 @@ import click
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
 from talekeeper.cli.present import place
-from talekeeper.cli.targets import InSession, last_session_argument, session_of
+from talekeeper.cli.targets import InSession, last_session_argument, open_session, session_option
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Decision, scope_of
@@ -19,13 +19,26 @@ from talekeeper.text import counted, terminal_line
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-    from talekeeper.turn import DryRun
+    from talekeeper.turn import Narrator
 
 _EXCERPT = 80
 
 
-def decision_json(home: Home, address: Address, decision: Decision) -> dict[str, Any]:
-    """A decision record as `--json` prints it, each candidate with the text that stands under its id now."""
+def explain_turn(
+    home: Home, address: Address, turn: int | None, decision: str = "", *, every: bool = False
+) -> tuple[int, list[dict[str, Any]]]:
+    """A turn, the newest for None, and its decisions as `--json` prints them."""
+    from talekeeper.turn import turn_decisions  # noqa: PLC0415 - --help needs no turn
+
+    if turn is None:
+        newest = home.story.tree.newest_turn(address)
+        turn = newest[-1].turn if newest else 0
+    found = turn_decisions(home.story, address, turn, decision=decision, every=every)
+    return turn, [_decision_json(home, address, one) for one in found]
+
+
+def _decision_json(home: Home, address: Address, decision: Decision) -> dict[str, Any]:
+    """Each candidate has the text that stands under its id now."""
     document = with_texts(home, address, decision.plugin, decision.document)
     return {
         "id": decision.id,
@@ -82,7 +95,7 @@ def _short(text: str) -> str:
 
 
 def show_decided(told: Mapping[str, Any]) -> None:
-    """One decision, as `decision_json` gives it, for people."""
+    """One decision, as `explain_turn` and `recalled` give it, for people."""
     named = f"{told['plugin']}/{told['segment']}" if told["plugin"] else str(told["segment"])
     marks = [f"turn {told['turn']}"] if "turn" in told else []
     marks += [str(told[name]) for name in ("place", "id") if told.get(name)]
@@ -148,17 +161,10 @@ def why(options: Common, /, name: str | None, turn: int | None, decision: str | 
     For each part of the prompt, shows the query, every candidate with its scores, and why it was used or left out. The
     texts shown are the current ones.
     """
-    from talekeeper.turn import turn_decisions  # noqa: PLC0415 - --help needs no turn
-
-    with options.open() as home:
-        address = session_of(home, options, name).address
-        if turn is None:
-            newest = home.story.tree.newest_turn(address)
-            turn = newest[-1].turn if newest else 0
-        found = turn_decisions(home.story, address, turn, decision=decision or "", every=every)
-        told = [decision_json(home, address, one) for one in found]
+    with open_session(options, name) as (home, session):
+        turn, told = explain_turn(home, session.address, turn, decision or "", every=every)
     if options.as_json:
-        output.emit({"session": address.session, "turn": turn, "decisions": told})
+        output.emit({"session": session.id, "turn": turn, "decisions": told})
         return
     for one in told:
         show_decided(one)
@@ -166,25 +172,24 @@ def why(options: Common, /, name: str | None, turn: int | None, decision: str | 
 
 @click.command(epilog='Example:  talekeeper recall "I ask Mira about the brass key."')
 @click.argument("text", nargs=-1, required=True, metavar="TEXT…")
-@click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
+@session_option
 @common
 def recall(options: Common, /, text: tuple[str, ...], session: str | None) -> None:
     """Show what a turn with this text would recall.
 
     Runs the same code as a turn, but writes nothing and sends nothing to a model.
     """
-    with options.open() as home:
-        found = session_of(home, options, session)
-        dry = home.narrator().recall(found.address, " ".join(text))
-        told = dry_json(home, found.address, dry)
+    with open_session(options, session) as (home, found):
+        told = recalled(home, home.narrator(), found.address, " ".join(text))
     if options.as_json:
         output.emit(told)
     else:
-        show_dry(told)
+        show_recalled(told)
 
 
-def dry_json(home: Home, address: Address, dry: DryRun) -> dict[str, Any]:
-    """A dry run as `--json` prints it; `text` of a part is what the prompt would hold."""
+def recalled(home: Home, narrator: Narrator, address: Address, text: str) -> dict[str, Any]:
+    """A dry run of a turn as `--json` prints it; `text` of a part is what the prompt would hold."""
+    dry = narrator.recall(address, text)
     decided = [
         {
             "plugin": one.plugin,
@@ -197,7 +202,7 @@ def dry_json(home: Home, address: Address, dry: DryRun) -> dict[str, Any]:
     return {"session": address.session, "turn": dry.turn, "history_from": dry.history_from, "decisions": decided}
 
 
-def show_dry(told: dict[str, Any]) -> None:
+def show_recalled(told: dict[str, Any]) -> None:
     """The same for people."""
     output.say(f"turn {told['turn']} of {told['session']} would show", dim=True)
     for one in told["decisions"]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,12 +55,9 @@ def command(
     sets = find_sets(folders)
     models = _models(options) if semantic else None
     total = sum(1 + len(asked(one)) for one in sets)
-    with output.progress("eval", total) as reach:
-        if run_file is None:
-            outcome = measure(sets, by, None, reach, models)
-        else:
-            with run_file.open("w", encoding="utf-8") as run:
-                outcome = measure(sets, by, run, reach, models)
+    ranked = nullcontext() if run_file is None else run_file.open("w", encoding="utf-8")
+    with output.progress("eval", total) as reach, ranked as run:
+        outcome = measure(sets, by, run, reach, models)
     if options.as_json:
         groups = {name: _json(score) for name, score in outcome.groups.items()}
         beside = {"without_questions": outcome.silent, "evidence_not_in_corpus": outcome.unknown}
@@ -70,7 +68,10 @@ def command(
     for name in outcome.silent:
         output.note(f"{name}: no questions, loaded only")
     for name, ids in outcome.unknown.items():
-        output.note(f"{name}: {_not_there(ids)}, so no search can find it: look at queries.jsonl")
+        more = f" and {len(ids) - 1:,} more" if len(ids) > 1 else ""
+        output.note(
+            f"{name}: evidence {ids[0]!r}{more} is not in the corpus, so no search can find it: look at queries.jsonl"
+        )
 
 
 def _models(options: Common) -> Models:
@@ -82,11 +83,6 @@ def _models(options: Common) -> Models:
     if models.provided is None and models.slot(EMBEDDING) is None:
         return replace(models, provided=ProviderSettings(LOCAL))
     return models
-
-
-def _not_there(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - 1:,} more" if len(ids) > 1 else ""
-    return f"evidence {ids[0]!r}{more} is not in the corpus"
 
 
 def _json(score: Score) -> dict[str, float]:

@@ -12,6 +12,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
+from talekeeper.cli.present import tell
 from talekeeper.cli.targets import session_of, workspace_of
 from talekeeper.cli.terminal import write_utf8
 from talekeeper.clock import iso
@@ -22,7 +23,7 @@ from talekeeper.text import counted
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
-    from talekeeper.story import Coordinate, Session
+    from talekeeper.story import Session
 
 WHOLE = "jsonl"
 _FORMATS = (WHOLE, "sillytavern", "markdown")
@@ -62,13 +63,14 @@ def export(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], ta
             else:
                 _write_story(home, sessions, form, write)
     if target is not None:
-        _tell(options, target, sessions)
+        size = target.stat().st_size
+        told = {"export": target, "bytes": size, "sessions": [session.id for session in sessions]}
+        tell(options, f"{target}: {counted(len(sessions), 'session')}, {output.sized(size)}", told)
 
 
 def _write_whole(home: Home, options: Common, sessions: list[Session], write: Callable[[str], object]) -> None:
-    total = sum(session.messages for session in sessions)
     written = iso(home.clock.now())
-    with output.progress("export", total) as reach:
+    with output.progress("export", sum(session.messages for session in sessions)) as reach:
         write_archive(home.story, write, options.workspace, sessions, written=written, progress=reach)
 
 
@@ -80,15 +82,11 @@ def _write_story(home: Home, sessions: list[Session], form: str, write: Callable
     if form == "markdown":
         lines = render_markdown(session, messages)
     else:
-        lines = render_sillytavern(
-            session, messages, siblings_of(home.story.messages.all(session.address), _forks(home, session))
-        )
+        forks = {branch.id: branch.fork for branch in home.story.tree.branches(session.address)}
+        siblings = siblings_of(home.story.messages.all(session.address), forks)
+        lines = render_sillytavern(session, messages, siblings)
     for line in lines:
         write(f"{line}\n")
-
-
-def _forks(home: Home, session: Session) -> dict[int, Coordinate]:
-    return {branch.id: branch.fork for branch in home.story.tree.branches(session.address)}
 
 
 @contextmanager
@@ -109,14 +107,6 @@ def _writer(target: Path | None) -> Generator[Callable[[str], object], None, Non
         raise InputError(what, where=str(target), cure="choose a folder that is writable and has space") from fault
 
 
-def _tell(options: Common, target: Path, sessions: list[Session]) -> None:
-    size = target.stat().st_size
-    if options.as_json:
-        output.emit({"export": target, "bytes": size, "sessions": [session.id for session in sessions]})
-    else:
-        output.say(f"{target}: {counted(len(sessions), 'session')}, {output.sized(size)}")
-
-
 @click.command(epilog="Example:  talekeeper backup ~/talekeeper-2025-03-18.sqlite")
 @click.argument("target", type=click.Path(path_type=Path))
 @common
@@ -128,7 +118,4 @@ def backup(options: Common, /, target: Path) -> None:
     with options.open() as home, output.progress("backup", 100) as reach:
         home.db.backup(target, progress=lambda done, total: reach(100 * done // max(total, 1)))
     size = target.stat().st_size
-    if options.as_json:
-        output.emit({"backup": target, "bytes": size})
-    else:
-        output.say(f"{target}: {output.sized(size)}")
+    tell(options, f"{target}: {output.sized(size)}", {"backup": target, "bytes": size})

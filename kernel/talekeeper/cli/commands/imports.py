@@ -72,13 +72,13 @@ def command(
     `sessions delete` undoes an import; in an older session, `sessions go` returns to the place before it, and `data
     withdraw` hides a record.
     """
-    wish = Wish(session, importer, replace)
     results: list[Report | Lore] = []
     with options.open() as home:
         plugins = home.plugins_of_new_sessions(options.workspace)
         wanted = Options(options.workspace, session=session, plugins=plugins, **more)
+        importing = _Importing(home, options, wanted, name, importer, replace)
         for file in files:
-            results.append(_import(home, options, file, name, wanted, wish))
+            results.append(importing.file(file))
             if not options.as_json:
                 _show(results[-1])
                 if session is None and isinstance(results[-1], Report):
@@ -88,46 +88,109 @@ def command(
     return max((one.error.exit_code for one in results if one.error is not None), default=0)
 
 
-def _import(home: Home, options: Common, file: str, name: str | None, wanted: Options, wish: Wish) -> Report | Lore:
-    """One file; what is wrong with it is told in its place, and the others go on."""
-    try:
-        with opened(file) as stream:
-            return _import_stream(home, options, Source(stream, file), name, wanted, wish)
-    except TalekeeperError as fault:
-        return Report(file, name or wish.importer or "unknown", dry_run=wanted.dry_run, error=fault)
+@dataclass(frozen=True, slots=True)
+class Lore:
+    """What an importer of a plugin made of a file."""
+
+    file: str
+    session: str
+    imported: Imported
+    error: None = None
 
 
-def _import_stream(
-    home: Home, options: Common, source: Source, name: str | None, wanted: Options, wish: Wish
-) -> Report | Lore:
-    if wish.importer is not None:
-        return _import_lore(home, options, source, wish, dry_run=wanted.dry_run)
-    if name is not None:
-        return _import_conversation(home, options, source, name, wanted)
-    try:
-        name = detect_format(source, wanted.player)
-    except ImportFileError:
-        # A file that is no conversation: what plugins make of it, else the sentence that says so.
-        found = _instead_of_a_conversation(home, options, source, wish, dry_run=wanted.dry_run)
-        if found is None:
-            raise
-        return found
-    if name == GUESSED:
-        found = _instead_of_a_guess(home, options, source, wish, dry_run=wanted.dry_run)
-        if found is not None:
-            return found
-    return _import_conversation(home, options, source, name, wanted)
+@dataclass(frozen=True, slots=True)
+class _Importing:
+    """`importer` is `plugin/importer`, None for the first that takes the file."""
 
+    home: Home
+    options: Common
+    wanted: Options
+    format: str | None
+    importer: str | None
+    replace: bool
 
-def _import_conversation(home: Home, options: Common, source: Source, name: str, wanted: Options) -> Report:
-    with output.progress(source.name, source.stream.seek(0, 2)) as reach:
-        if name == ARCHIVE:
-            return restore_archive(home.story, home.leases, source, wanted, reach, options.given_workspace)
-        report = import_file(home.story, source, name, wanted, reach)
-    if not wanted.dry_run:
-        for session in report.sessions:
-            home.host.ready(Address(wanted.workspace, session))
-    return report
+    def file(self, file: str) -> Report | Lore:
+        """One file; what is wrong with it is told in its place, and the others go on."""
+        try:
+            with opened(file) as stream:
+                return self._stream(Source(stream, file))
+        except TalekeeperError as fault:
+            return Report(file, self.format or self.importer or "unknown", dry_run=self.wanted.dry_run, error=fault)
+
+    def _stream(self, source: Source) -> Report | Lore:
+        if self.importer is not None:
+            return self._lore(source)
+        if self.format is not None:
+            return self._conversation(source, self.format)
+        try:
+            name = detect_format(source, self.wanted.player)
+        except ImportFileError:
+            # A file that is no conversation: what plugins make of it, else the sentence that says so.
+            if not self._claims(source):
+                raise
+            return self._lore(source)
+        if name == GUESSED and self._is_rather_lore(source):
+            return self._lore(source)
+        return self._conversation(source, name)
+
+    def _conversation(self, source: Source, name: str) -> Report:
+        home, wanted = self.home, self.wanted
+        with output.progress(source.name, source.stream.seek(0, 2)) as reach:
+            if name == ARCHIVE:
+                return restore_archive(home.story, home.leases, source, wanted, reach, self.options.given_workspace)
+            report = import_file(home.story, source, name, wanted, reach)
+        if not wanted.dry_run:
+            for session in report.sessions:
+                home.host.ready(Address(wanted.workspace, session))
+        return report
+
+    def _lore(self, source: Source) -> Lore:
+        """Reads a file with a plugin's importer into a session; raises what that raises."""
+        if self.wanted.dry_run:
+            what = "a plugin's importer cannot be tried without writing"
+            raise InputError(what, where=source.name, cure="leave --dry-run away for it")
+        workspace, name = self.wanted.workspace, self.wanted.session
+        if not self.home.story.sessions.all(workspace):
+            what = f"this is lore, which goes into a session, and the workspace {workspace!r} has none yet"
+            new = f"talekeeper sessions new {'NAME' if name is None else shlex.quote(name)}"
+            cure = f"import a conversation first, or make a session with '{new}', and import it again"
+            raise NotFound(what, where=source.name, cure=cure)
+        session = session_of(self.home, self.options, name)
+        with output.progress(source.name, None) as reach:
+            imported = import_lore(
+                self.home.services,
+                session.address,
+                Path(source.name),
+                stream=source.stream,
+                importer=self.importer,
+                replace=self.replace,
+                progress=reach,
+            )
+        return Lore(source.name, session.id, imported)
+
+    def _is_rather_lore(self, source: Source) -> bool:
+        """Of a file that may be a conversation; of several importers that read such files none is preferred."""
+        claims = self._claims(source)
+        if len(claims) > 1:
+            what = f"{' and '.join(claims)} read files of this name, and it may be a transcript as well"
+            raise InputError(what, where=source.name, cure="choose with --importer PLUGIN/ID or --format transcript")
+        if not claims:
+            aside = importers_aside(self.home.services, self._place(), Path(source.name).name)
+            for path, reason in aside.items():
+                off = f"{path} reads files of this name, but is off: {reason}"
+                output.note(f"{source.name} is read as a transcript; {off}")
+        return bool(claims)
+
+    def _claims(self, source: Source) -> list[str]:
+        """The importers that read files of this name."""
+        return importers_for(self.home.services, self._place(), Path(source.name).name)
+
+    def _place(self) -> Address:
+        """The session meant or, while there is none, the workspace."""
+        try:
+            return session_of(self.home, self.options, self.wanted.session).address
+        except NotFound:
+            return Address(self.wanted.workspace, "")
 
 
 def _show(report: Report | Lore) -> None:
@@ -173,88 +236,6 @@ def _json(report: Report) -> dict[str, object]:
 
 
 _OUTCOMES = (("added", "added"), ("replaced", "replaced"), ("unchanged", "already there"), ("kept", "kept as they are"))
-
-
-@dataclass(frozen=True, slots=True)
-class Lore:
-    """What an importer of a plugin made of a file."""
-
-    file: str
-    session: str
-    imported: Imported
-    error: None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """`importer` is `plugin/importer`, None for the first that takes the file."""
-
-    session: str | None
-    importer: str | None
-    replace: bool
-
-
-def _import_lore(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore:
-    """Reads a file with a plugin's importer into a session; raises what that raises."""
-    if dry_run:
-        what = "a plugin's importer cannot be tried without writing"
-        raise InputError(what, where=source.name, cure="leave --dry-run away for it")
-    if not home.story.sessions.all(options.workspace):
-        what = f"this is lore, which goes into a session, and the workspace {options.workspace!r} has none yet"
-        name = "NAME" if wish.session is None else shlex.quote(wish.session)
-        cure = (
-            f"import a conversation first, or make a session with 'talekeeper sessions new {name}', and import it again"
-        )
-        raise NotFound(what, where=source.name, cure=cure)
-    session = session_of(home, options, wish.session)
-    with output.progress(source.name, None) as reach:
-        imported = import_lore(
-            home.services,
-            session.address,
-            Path(source.name),
-            stream=source.stream,
-            importer=wish.importer,
-            replace=wish.replace,
-            progress=reach,
-        )
-    return Lore(source.name, session.id, imported)
-
-
-def _instead_of_a_conversation(
-    home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool
-) -> Lore | None:
-    """The same for a file that is no conversation; None when no plugin reads files of its name."""
-    return _import_lore(home, options, source, wish, dry_run=dry_run) if _claims(home, options, source, wish) else None
-
-
-def _instead_of_a_guess(home: Home, options: Common, source: Source, wish: Wish, *, dry_run: bool) -> Lore | None:
-    """The same for a file that may be a conversation; of several importers that read such files none is preferred."""
-    claims = _claims(home, options, source, wish)
-    if len(claims) > 1:
-        what = f"{' and '.join(claims)} read files of this name, and it may be a transcript as well"
-        raise InputError(what, where=source.name, cure="choose with --importer PLUGIN/ID or --format transcript")
-    if not claims:
-        for path, reason in importers_aside(home.services, _place(home, options, wish), _name(source)).items():
-            output.note(f"{source.name} is read as a transcript; {path} reads files of this name, but is off: {reason}")
-        return None
-    return _import_lore(home, options, source, wish, dry_run=dry_run)
-
-
-def _claims(home: Home, options: Common, source: Source, wish: Wish) -> list[str]:
-    """The importers that read files of this name."""
-    return importers_for(home.services, _place(home, options, wish), _name(source))
-
-
-def _name(source: Source) -> str:
-    return Path(source.name).name
-
-
-def _place(home: Home, options: Common, wish: Wish) -> Address:
-    """The session meant or, while there is none, the workspace."""
-    try:
-        return session_of(home, options, wish.session).address
-    except NotFound:
-        return Address(options.workspace, "")
 
 
 def _show_lore(lore: Lore) -> None:

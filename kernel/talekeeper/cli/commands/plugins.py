@@ -11,6 +11,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import DEFAULT_WORKSPACE, Common, command_group, common
+from talekeeper.cli.present import tell
 from talekeeper.cli.targets import session_of
 from talekeeper.config import nearest
 from talekeeper.errors import NotFound, ParameterError
@@ -107,12 +108,9 @@ def _how_to_add(plugin: str, without: Sequence[Session]) -> str:
 
 
 def _tell(options: Common, plugin: Plugin) -> None:
-    if options.as_json:
-        output.emit(_json(plugin))
-    else:
-        # Whether its data or code is in use yet is for `plugins list` to say.
-        state = "enabled" if plugin.works else plugin.state
-        output.say(f"{plugin.id} is {state}" + (f": {plugin.reason}" if plugin.reason else ""))
+    # Whether its data or code is in use yet is for `plugins list` to say.
+    state = "enabled" if plugin.works else plugin.state
+    tell(options, f"{plugin.id} is {state}" + (f": {plugin.reason}" if plugin.reason else ""), _json(plugin))
 
 
 def _version(plugin: Plugin) -> str:
@@ -142,10 +140,7 @@ _session = click.option("-s", "--session", metavar="SESSION", help="For this ses
 def settings_command(options: Common, /, plugin: str, session: str | None) -> None:
     """List the settings of a plugin with their values."""
     with options.open() as home:
-        workspace, place = options.given_workspace or "", ""
-        if session is not None:
-            found = session_of(home, options, session)
-            workspace, place = found.workspace, found.id
+        workspace, place = _level(home, options, session)
         declared = home.host.plugin(plugin).declared
         values = home.host.settings(home.host.plugin(plugin), workspace, place)
     entries = declared.contributes.get("settings", ())
@@ -175,25 +170,27 @@ def set_command(
     if back == (value is not None):
         raise ParameterError("VALUE", "give a value, or --default alone")
     with options.open() as home:
-        workspace, place = options.given_workspace or "", ""
-        if session is not None:
-            found = session_of(home, options, session)
-            workspace, place = found.workspace, found.id
+        workspace, place = _level(home, options, session)
         declared = home.host.plugin(plugin).declared
         wanted = None if value is None else _read(_entry(declared, key), value)
         home.host.configure(plugin, key, wanted, workspace, place)
         now = home.host.settings(home.host.plugin(plugin), workspace, place)[key]
-    if options.as_json:
-        output.emit({"plugin": plugin, "setting": key, "value": now})
-    else:
-        output.say(f"{key} of {plugin} is {_shown(now)}")
+    tell(options, f"{key} of {plugin} is {_shown(now)}", {"plugin": plugin, "setting": key, "value": now})
+
+
+def _level(home: Home, options: Common, session: str | None) -> tuple[str, str]:
+    """The workspace and session that a setting is for, both empty for the home."""
+    if session is None:
+        return options.given_workspace or "", ""
+    found = session_of(home, options, session)
+    return found.workspace, found.id
 
 
 def _entry(declared: PluginManifest, key: str) -> Mapping[str, Any]:
-    for entry in declared.contributes.get("settings", ()):
-        if entry["key"] == key:
-            return entry
-    near = nearest(key, [entry["key"] for entry in declared.contributes.get("settings", ())])
+    entries = {str(entry["key"]): entry for entry in declared.contributes.get("settings", ())}
+    if key in entries:
+        return entries[key]
+    near = nearest(key, entries)
     cure = f"did you mean {near!r}?" if near else f"talekeeper plugins settings {declared.id} lists them"
     raise NotFound(f"plugin {declared.id!r} has no setting {key!r}", cure=cure)
 

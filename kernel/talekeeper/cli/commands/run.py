@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import click
 
 from talekeeper.cli import output
-from talekeeper.cli.commands.schema_options import (
-    OPEN_ENDED,
-    WHOLE,
-    Form,
-    asks_for_help,
-    fill_in,
-    open_ended,
-    whole_value,
-)
+from talekeeper.cli.commands.schema_options import OPEN_ENDED, fill_in, open_ended
 from talekeeper.cli.options import Common, common
-from talekeeper.cli.targets import session_of
+from talekeeper.cli.targets import session_of, session_option
 from talekeeper.errors import NotFound
 from talekeeper.plugin_context import run_command
 
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example:  talekeeper run lorebook/check --session low-house", **OPEN_ENDED)
 @open_ended("PLUGIN/COMMAND [ARGUMENTS]")
-@click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
+@session_option
 @common
 @click.pass_context
 def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session: str | None) -> None:
@@ -36,17 +28,11 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
 
     Without a command, lists all; PLUGIN/COMMAND --help shows its arguments.
     """
-    if asks_for_help(rest):
-        click.echo(ctx.get_help())
-        return
     with options.open() as home:
         if not rest:
             _list(options, home)
             return
-        entry = _declared(home, rest[0])
-        form = Form(entry.get("parameters") or {}, taken=("--value", "--file"))
-        given = fill_in(ctx, rest[0], rest[1:], [*form.options, *WHOLE], _about(entry))
-        arguments = {**whole_value(given["whole"], given["file"]), **form.value(given)}
+        arguments = fill_in(ctx, rest[0], rest[1:], _parameters(home, rest[0]))
         result = run_command(home.services, session_of(home, options, session).address, rest[0], arguments)
     if options.as_json:
         output.emit(result)
@@ -58,25 +44,20 @@ def command(ctx: click.Context, options: Common, /, rest: tuple[str, ...], sessi
 
 
 def _commands(home: Home) -> dict[str, Mapping[str, Any]]:
+    """The schema of the arguments of each command."""
     return {
-        f"{plugin.id}/{entry['id']}": entry
+        f"{plugin.id}/{entry['id']}": entry.get("parameters") or {}
         for plugin in home.host.roster().plugins
         if plugin.manifest is not None
         for entry in plugin.manifest.contributes.get("commands", ())
     }
 
 
-def _declared(home: Home, path: str) -> Mapping[str, Any]:
+def _parameters(home: Home, path: str) -> Mapping[str, Any]:
     known = _commands(home)
     if path not in known:
         raise NotFound(f"there is no command {path!r}", cure=f"there are {', '.join(known) or 'none'}")
     return known[path]
-
-
-def _about(entry: Mapping[str, Any]) -> str:
-    """What the schema of its arguments says it does."""
-    parameters: Mapping[str, Any] = entry.get("parameters") or {}
-    return str(parameters.get("description", ""))
 
 
 def _list(options: Common, home: Home) -> None:
@@ -84,7 +65,7 @@ def _list(options: Common, home: Home) -> None:
     if options.as_json:
         output.emit({"commands": list(found)})
     elif found:
-        output.table(("command", ""), [(path, _about(entry)) for path, entry in found.items()])
+        output.table(("command", ""), [(path, schema.get("description", "")) for path, schema in found.items()])
     else:
         output.note("no plugin declares a command")
 

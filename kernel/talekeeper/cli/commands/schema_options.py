@@ -37,26 +37,27 @@ class JsonOrText(click.ParamType[Any]):
             return value
 
 
-class Form:
-    """The properties of `schema` as options of a command; names in `taken` are the command's own."""
+def fill_in(ctx: click.Context, name: str, arguments: Sequence[str], schema: Schema) -> dict[str, Any]:
+    """The object that `arguments`, what the outer command left over, make of the options of `schema`.
 
-    def __init__(self, schema: Schema, taken: Sequence[str]) -> None:
-        properties: Mapping[str, Schema] = schema.get("properties", {})
-        wanted = set(schema.get("required", ()))
-        self._names = [name for name in properties if _NAME.fullmatch(name) and _flag(name) not in taken]
-        self.options = [
-            _option(f"{_PREFIX}{place}", name, properties[name], required=name in wanted)
-            for place, name in enumerate(self._names)
-        ]
-
-    def value(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The object that the options given make; what was not given is absent."""
-        found = {name: given.get(f"{_PREFIX}{place}") for place, name in enumerate(self._names)}
-        return {
-            name: [*value] if isinstance(value, tuple) else value
-            for name, value in found.items()
-            if value is not None and value != ()
-        }
+    They are parsed as the command `name`, with `--help`. What was not given is absent.
+    """
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    required = set(schema.get("required", ()))
+    names = [one for one in properties if _NAME.fullmatch(one) and _flag(one) not in {"--value", "--file"}]
+    options = [
+        _option(f"{_PREFIX}{place}", one, properties[one], required=one in required) for place, one in enumerate(names)
+    ]
+    about = str(schema.get("description", ""))
+    command = click.Command(name, params=[*options, *_WHOLE], help=about, callback=dict[str, Any])
+    with command.make_context(f"{ctx.info_name} {name}", [*arguments], parent=ctx.parent) as inner:
+        given: dict[str, Any] = command.invoke(inner)
+    found = {one: given[f"{_PREFIX}{place}"] for place, one in enumerate(names)}
+    return _whole_value(given["whole"], given["file"]) | {
+        one: [*value] if isinstance(value, tuple) else value
+        for one, value in found.items()
+        if value is not None and value != ()
+    }
 
 
 def _flag(name: str) -> str:
@@ -87,20 +88,15 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-WHOLE = (
+_WHOLE = (
     click.Option(["whole", "--value"], metavar="JSON", help="All of it as one JSON object."),
     click.Option(
-        ["file", "--file"],
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="All of it from a JSON file.",
+        ["file", "--file"], metavar="FILE", type=click.Path(path_type=Path), help="All of it from a JSON file."
     ),
 )
-"""Options that give a whole object, beside those for its properties."""
 
 
-def whole_value(whole: str | None, file: Path | None) -> dict[str, Any]:
-    """The object of `--value` or `--file`, empty without either."""
+def _whole_value(whole: str | None, file: Path | None) -> dict[str, Any]:
     if whole is not None and file is not None:
         raise ParameterError("--value", "it cannot be given together with --file")
     where = "--value" if file is None else str(file)
@@ -113,31 +109,23 @@ def whole_value(whole: str | None, file: Path | None) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def fill_in(
-    ctx: click.Context, name: str, arguments: Sequence[str], params: Sequence[click.Parameter], about: str
-) -> dict[str, Any]:
-    """Parses what the outer command left over against options known only now, `--help` among them."""
-    command = click.Command(name, params=[*params], help=about, callback=_given)
-    with command.make_context(f"{ctx.info_name} {name}", [*arguments], parent=ctx.parent) as inner:
-        return cast("dict[str, Any]", command.invoke(inner))
-
-
-def _given(**given: Any) -> dict[str, Any]:
-    return given
-
-
 def open_ended(metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorates a command whose options depend on its first argument: all it does not know arrives as `rest`."""
-    return click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar=metavar, shell_complete=proposals)
+    return click.argument(
+        "rest", nargs=-1, type=click.UNPROCESSED, metavar=metavar, shell_complete=proposals, callback=_or_help
+    )
 
 
 OPEN_ENDED: dict[str, Any] = {"context_settings": {"ignore_unknown_options": True}, "add_help_option": False}
-"""Settings of such a command; `asks_for_help` says when its own help is wanted."""
+"""Settings of such a command."""
 
 
-def asks_for_help(rest: Sequence[str]) -> bool:
-    """Whether help is asked for before anything was named."""
-    return bool(rest) and rest[0] in {"-h", "--help"}
+def _or_help(ctx: click.Context, _: click.Parameter, rest: tuple[str, ...]) -> tuple[str, ...]:
+    """Shows the command's own help when it is asked for before anything was named."""
+    if rest and rest[0] in {"-h", "--help"}:
+        click.echo(ctx.get_help())
+        ctx.exit()
+    return rest
 
 
 def named(ctx: click.Context, rest: Sequence[str], what: str = "PLUGIN/NAMESPACE", cure: str = "") -> str:

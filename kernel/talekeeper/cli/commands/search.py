@@ -12,7 +12,7 @@ import click
 from talekeeper.cli import output
 from talekeeper.cli.faults import misused
 from talekeeper.cli.options import Common, common
-from talekeeper.cli.targets import session_of
+from talekeeper.cli.targets import open_session, session_option
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Question, read_question, search_memory
 from talekeeper.text import SINGLE, counted, document_terms, terminal_line
@@ -26,7 +26,7 @@ _TURN = click.IntRange(0)
 
 @click.command(epilog='Example:  talekeeper search "What did Juno promise Hob Pargeter?" --explain')
 @click.argument("query", nargs=-1, metavar="QUERY…")
-@click.option("-s", "--session", metavar="SESSION", help="The session.  [default: the session used last]")
+@session_option
 @click.option(
     "--wording", "wordings", multiple=True, metavar="TEXT", help="The same question in other words; may be repeated."
 )
@@ -60,8 +60,7 @@ def command(options: Common, /, query: tuple[str, ...], session: str | None, *, 
     same, 0 is unrelated), its place by words alone, and what meaning adds to its score, which may be below zero.
     """
     asked = _asked(" ".join(query), more)
-    with options.open() as home:
-        found = session_of(home, options, session)
+    with open_session(options, session) as (home, found):
         answer = search_memory(home.services, found.address, asked, explain=explain)
     if options.as_json:
         output.emit({"session": found.id, **answer.as_json()})
@@ -195,7 +194,13 @@ _JOINERS = frozenset("'’-.:/")
 
 def spans(text: str, matched: Collection[str]) -> list[Span]:
     """The stretches whose terms are among `matched`, sorted and apart; where no spaces stand, pairs of characters."""
-    return list(_joined(span for word in _words(text) for span in _in_word(text, word, frozenset(matched))))
+    joined: list[Span] = []
+    for start, end in (span for word in _words(text) for span in _in_word(text, word, frozenset(matched))):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _in_word(text: str, word: Span, matched: frozenset[str]) -> Iterator[Span]:
@@ -222,16 +227,3 @@ def _words(text: str) -> Iterator[Span]:
             start = None
     if start is not None:
         yield start, len(text)
-
-
-def _joined(found: Iterator[Span]) -> Iterator[Span]:
-    last: Span | None = None
-    for span in found:
-        if last is not None and span[0] <= last[1]:
-            last = last[0], max(last[1], span[1])
-        else:
-            if last is not None:
-                yield last
-            last = span
-    if last is not None:
-        yield last

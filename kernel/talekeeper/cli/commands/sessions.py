@@ -13,7 +13,7 @@ import click
 from talekeeper.cli import output
 from talekeeper.cli.commands.branches import COMMANDS as TREE
 from talekeeper.cli.options import Common, command_group, common, possible
-from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_message, tell
+from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_messages, tell
 from talekeeper.cli.targets import (
     InSession,
     cure_of_no_sessions,
@@ -79,8 +79,12 @@ def new(options: Common, /, name: str | None, world: str | None, **chosen: Any) 
         begun = make(home, options.workspace, world, session_id=name, **chosen)
     for record in begun.kept:
         output.note(f"{record} exists with another text and is kept")
-    session = begun.session
-    tell(options, session, f"{session.id} is made; plugins: {', '.join(session.plugins) or 'none'}")
+    _tell(options, begun.session, f"{begun.session.id} is made; plugins: {', '.join(begun.session.plugins) or 'none'}")
+
+
+def _tell(options: Common, session: Session, sentence: str, message: Message | None = None) -> None:
+    changed = {} if message is None else {"message": message_json(message)}
+    tell(options, sentence, {"session": session_json(session), **changed})
 
 
 def make(home: Home, workspace: str, file: str | None, *, locale: str | None = None, **chosen: Any) -> Begun:
@@ -110,8 +114,7 @@ def show(options: Common, /, name: str, last: int | None, turns: str | None, *, 
         return
     output.say(f"{session.id}: {session.title}", bold=True)
     output.say(session_facts(session), dim=True)
-    for message in messages:
-        show_message(message)
+    show_messages(messages)
 
 
 @group.command(cls=InSession, epilog='Example:  talekeeper sessions rename low-house "The Low House"')
@@ -122,7 +125,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
     """Give a session another title; its id stays."""
     with options.open() as home:
         session = home.story.sessions.rename(session_of(home, options, name).address, title)
-    tell(options, session, output.titled(session.id, session.title))
+    _tell(options, session, output.titled(session.id, session.title))
 
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions delete low-house")
@@ -135,7 +138,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
         if not yes:
             ask_twice(session.id, counted(session.messages, "message"), "id")
         home.delete_session(session.address)
-    tell(options, None, f"{session.id} is deleted", {"deleted": session.id})
+    tell(options, f"{session.id} is deleted", {"deleted": session.id})
 
 
 class _Changes(InSession):
@@ -165,11 +168,11 @@ def plugins(options: Common, /, name: str, changes: tuple[str, ...]) -> None:
             removed = [change[1:] for change in changes if change[0] == "-"]
             home.host.change_session(session.address, add=added, remove=removed)
         roster = home.host.roster(session=home.story.sessions.get(session.address))
+    found = [{"id": one.id, "state": one.state, "reason": one.reason} for one in roster.plugins]
     if options.as_json:
-        found = [{"id": one.id, "state": one.state, "reason": one.reason} for one in roster.plugins]
         output.emit({"session": session.id, "plugins": found})
     else:
-        output.table(("plugin", "state", "why"), [(one.id, one.state, one.reason) for one in roster.plugins])
+        output.table(("plugin", "state", "why"), [tuple(one.values()) for one in found])
 
 
 @group.command(cls=InSession, epilog='Example:  talekeeper sessions edit low-house m12 --text "She left at dawn."')
@@ -192,7 +195,7 @@ def edit(options: Common, /, name: str, message: str, text: str | None, *, undo:
             what = "it is empty, and nothing was changed"
             raise ParameterError("text", what, cure="give --text TEXT or pipe it in; to take a message out, hide it")
         changed = home.story.messages.edit(session.address, found.id, new)
-    tell(options, session, f"message {changed.id} is edited", {"message": message_json(changed)})
+    _tell(options, session, f"message {changed.id} is edited", changed)
 
 
 def _before(home: Home, session: Session, message: Message) -> str:
@@ -222,9 +225,7 @@ def hide(options: Common, /, name: str, message: str, *, undo: bool) -> None:
         found = message_of(home, session, message)
         change = home.story.messages.unhide if undo else home.story.messages.hide
         changed = change(session.address, found.id)
-    tell(
-        options, session, f"message {changed.id} is {'shown' if undo else 'hidden'}", {"message": message_json(changed)}
-    )
+    _tell(options, session, f"message {changed.id} is {'shown' if undo else 'hidden'}", changed)
 
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions names low-house --player Mara --narrator Seraphina")

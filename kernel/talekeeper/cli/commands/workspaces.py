@@ -53,7 +53,7 @@ def rename(options: Common, /, name: str, title: str) -> None:
         home.story.workspaces.rename(workspace_of(home, name).id, title)
         workspace = workspace_of(home, name)
         counts = _counts(home, workspace)
-    tell(options, None, output.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
+    tell(options, output.titled(workspace.id, workspace.title), {"workspace": _json(workspace, *counts)})
 
 
 @group.command(epilog="Example:  talekeeper workspaces delete drafts")
@@ -69,7 +69,7 @@ def delete(options: Common, /, name: str, *, yes: bool) -> None:
             holding = f"{counted(sessions, 'session')} and {counted(messages, 'message')}"
             ask_twice(workspace.id, holding, "name")
         home.delete_workspace(workspace.id)
-    tell(options, None, f"{workspace.id} is deleted", {"deleted": workspace.id})
+    tell(options, f"{workspace.id} is deleted", {"deleted": workspace.id})
 
 
 def _counts(home: Home, workspace: Workspace) -> tuple[int, int]:

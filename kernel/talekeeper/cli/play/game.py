@@ -34,6 +34,7 @@ class Game:
 
     def __init__(self, home: Home, address: Address, stage: Stage, lines: Lines) -> None:
         self.home = home
+        self.tree = home.story.tree
         self.address = address
         self.stage = stage
         self.lines = lines
@@ -59,7 +60,7 @@ class Game:
 
     def waiting(self) -> Message | None:
         """The player's message at the head that nobody has answered."""
-        newest = self.home.story.tree.newest_turn(self.address)
+        newest = self.tree.newest_turn(self.address)
         return newest[-1] if newest and newest[-1].role == "player" else None
 
     # Turns
@@ -82,7 +83,7 @@ class Game:
     def retry(self) -> None:
         """Another take of the newest turn; where no model is, the head goes to where it is answered from."""
         if self.slot is None:
-            self.home.story.tree.retry(self.address)
+            self.tree.retry(self.address)
             self.stage.tell("waiting", {}, lambda: output.note("/narrator TEXT writes another take"))
             return
 
@@ -225,14 +226,13 @@ class Game:
 
     # Where the story stands
 
-    def stand(self, session: Session | None = None) -> None:
+    def stand(self, session: Session) -> None:
         """Says where the head is now, and what was said last there; jobs that waited for a return to it are done."""
         self._worker.notify(self.address)
-        now = session or self.session
         last = self.home.story.messages.read(self.address, last=1)
         newest = last[0] if last else None
         data = {
-            "place": place(now.head),
+            "place": place(session.head),
             "turn": newest.turn if newest else 0,
             "last": message_json(newest) if newest else None,
         }

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from talekeeper.cli import output
-from talekeeper.cli.commands.branches import place_in
-from talekeeper.cli.commands.decisions import decision_json, dry_json, excerpt, show_decided, show_dry
+from talekeeper.cli.commands.branches import branch_json, place_in, show_branches, show_takes, takes_of
+from talekeeper.cli.commands.decisions import excerpt, explain_turn, recalled, show_decided, show_recalled
 from talekeeper.cli.commands.search import show_answer
 from talekeeper.cli.commands.usage import show_usage, usage_rows
 from talekeeper.cli.play.game import Game
-from talekeeper.cli.present import message_json, place, show_message
+from talekeeper.cli.present import message_json, show_messages
 from talekeeper.config import nearest
 from talekeeper.errors import ParameterError
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.story import scope_of
 from talekeeper.text import terminal_line
-from talekeeper.turn import turn_decisions
 
 _LINES = 3
 _LAST = 4
@@ -26,7 +25,7 @@ _LAST = 4
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`argument` is as help shows it; in brackets it may be left out, empty there is none."""
+    """`argument` is as help shows it; in brackets it may be left out, empty there is none. `run` gets it as typed."""
 
     name: str
     argument: str
@@ -70,73 +69,32 @@ def _quit(game: Game, _: str) -> None:
     game.over = True
 
 
-def _undo(game: Game, _: str) -> None:
-    game.stand(game.home.story.tree.undo(game.address))
-
-
-def _redo(game: Game, _: str) -> None:
-    game.stand(game.home.story.tree.redo(game.address))
-
-
-def _retry(game: Game, _: str) -> None:
-    game.retry()
-
-
-def _continue(game: Game, _: str) -> None:
-    game.say(None)
-
-
-def _narrator(game: Game, text: str) -> None:
-    game.by_hand(text)
-
-
 def _fork(game: Game, name: str) -> None:
-    game.stand(game.home.story.tree.fork(game.address, name=name))
-
-
-def _branches(game: Game, _: str) -> None:
-    head = game.session.head
-    rows = [
-        {
-            "id": one.id,
-            "name": one.name,
-            "from": place(one.fork),
-            "tip": f"{one.id}:{one.tip}",
-            "here": one.id == head.branch,
-        }
-        for one in game.home.story.tree.branches(game.address)
-    ]
-    shown = [(one["id"], one["name"], one["from"], one["tip"], "*" if one["here"] else "") for one in rows]
-    game.stage.tell(
-        "branches",
-        {"branches": rows},
-        lambda: output.table(("branch", "name", "from", "tip", "here"), shown, right={0}),
-    )
+    game.stand(game.tree.fork(game.address, name=name))
 
 
 def _go(game: Game, where: str) -> None:
-    game.stand(game.home.story.tree.go(game.address, place_in(game.home, game.address, where)))
-
-
-def _takes(game: Game, _: str) -> None:
-    story = game.home.story
-    rows: list[dict[str, Any]] = []
-    for take in story.tree.takes(game.address):
-        first = story.messages.at(game.address, take.first)
-        rows.append({"number": take.number, "current": take.current, "text": first.text if first else ""})
-    shown = [(one["number"], "*" if one["current"] else "", one["text"][:80]) for one in rows]
-    game.stage.tell("takes", {"takes": rows}, lambda: output.table(("take", "", "begins"), shown, right={0}))
+    game.stand(game.tree.go(game.address, place_in(game.home, game.address, where)))
 
 
 def _take(game: Game, number: str) -> None:
-    game.stand(game.home.story.tree.switch_take(game.address, _number(number, "take")))
+    game.stand(game.tree.switch_take(game.address, _number(number, "take")))
+
+
+def _branches(game: Game, _: str) -> None:
+    head, found = game.session.head, game.tree.branches(game.address)
+    data = {"branches": [{**branch_json(one), "here": one.id == head.branch} for one in found]}
+    game.stage.tell("branches", data, lambda: show_branches(found, head))
+
+
+def _takes(game: Game, _: str) -> None:
+    found = takes_of(game.home, game.address)
+    data = {"takes": [{name: take[name] for name in ("number", "current", "text")} for take in found]}
+    game.stage.tell("takes", data, lambda: show_takes(found))
 
 
 def _why(game: Game, turn: str) -> None:
-    newest = game.home.story.tree.newest_turn(game.address)
-    wanted = _number(turn, "why") if turn else newest[-1].turn if newest else 0
-    found = turn_decisions(game.home.story, game.address, wanted)
-    told = [decision_json(game.home, game.address, one) for one in found]
+    wanted, told = explain_turn(game.home, game.address, _number(turn, "why") if turn else None)
 
     def show() -> None:
         for one in told:
@@ -146,8 +104,8 @@ def _why(game: Game, turn: str) -> None:
 
 
 def _recall(game: Game, text: str) -> None:
-    told = dry_json(game.home, game.address, game.narrator.recall(game.address, text))
-    game.stage.tell("recall", told, lambda: show_dry(told))
+    told = recalled(game.home, game.narrator, game.address, text)
+    game.stage.tell("recall", told, lambda: show_recalled(told))
 
 
 def _memory(game: Game, _: str) -> None:
@@ -197,14 +155,9 @@ def _jobs(game: Game, _: str) -> None:
 
 
 def _last(game: Game, count: str) -> None:
-    wanted = _number(count, "last") if count else _LAST
-    messages = game.home.story.messages.read(game.address, last=wanted)
-
-    def show() -> None:
-        for message in messages:
-            show_message(message)
-
-    game.stage.tell("last", {"messages": [message_json(message) for message in messages]}, show)
+    messages = game.home.story.messages.read(game.address, last=_number(count, "last") if count else _LAST)
+    data = {"messages": [message_json(message) for message in messages]}
+    game.stage.tell("last", data, lambda: show_messages(messages))
 
 
 def _number(text: str, name: str) -> int:
@@ -215,16 +168,16 @@ def _number(text: str, name: str) -> int:
 
 COMMANDS = (
     Command("help", "", "List these commands.", _help),
-    Command("continue", "", "Continue the story, or send your last line again.", _continue),
-    Command("retry", "", "Answer the newest turn again.", _retry),
-    Command("undo", "", "Go back one turn; nothing is lost.", _undo),
-    Command("redo", "", "Undo the last undo or retry.", _redo),
+    Command("continue", "", "Continue the story, or send your last line again.", lambda game, _: game.say(None)),
+    Command("retry", "", "Answer the newest turn again.", lambda game, _: game.retry()),
+    Command("undo", "", "Go back one turn; nothing is lost.", lambda game, _: game.stand(game.tree.undo(game.address))),
+    Command("redo", "", "Undo the last undo or retry.", lambda game, _: game.stand(game.tree.redo(game.address))),
     Command("takes", "", "List the answers to the newest turn.", _takes),
     Command("take", "N", "Go to another answer, by its number.", _take),
     Command("fork", "[NAME]", "Start a branch here.", _fork),
     Command("branches", "", "List the branches.", _branches),
     Command("go", "PLACE", "Go to a branch by name or number, or to BRANCH:DEPTH.", _go),
-    Command("narrator", "TEXT", "Write the narration yourself.", _narrator),
+    Command("narrator", "TEXT", "Write the narration yourself.", lambda game, text: game.by_hand(text)),
     Command("last", "[N]", "Show the last messages.", _last),
     Command("why", "[TURN]", "Explain what a turn's prompt contained.", _why),
     Command("recall", "TEXT", "Show what a turn with this text would recall.", _recall),
