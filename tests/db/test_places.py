@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -53,6 +54,14 @@ class CutAsItCloses:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+    def __enter__(self) -> None:
+        self._real.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._real.__exit__(kind, error, trace)
 
     def close(self) -> None:
         self._real.close()

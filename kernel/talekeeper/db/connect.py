@@ -10,8 +10,7 @@ import contextlib
 import os
 import sqlite3
 import stat
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -49,7 +48,10 @@ def check_file(path: Path) -> None:
     Looking before SQLite does, because SQLite takes an empty file for a new database.
     """
     where = str(path)
-    _check_kinds(path)
+    # In place of the database, or of what SQLite keeps beside it, may lie a pipe, a folder or a device.
+    look(path, "the database", cure=_RESTORE)
+    for suffix in _BESIDE:
+        look(path.with_name(path.name + suffix), "this part of the database", cure=_RESTORE)
     try:
         state = path.stat()
         with path.open("rb") as file:
@@ -73,21 +75,6 @@ def check_file(path: Path) -> None:
         raise StoreUnusable("the database cannot be written", where=where, cure="make the file and its folder writable")
     if os.name == "posix" and stat.S_IMODE(state.st_mode) != PRIVATE:
         path.chmod(PRIVATE)
-
-
-def _check_kinds(path: Path) -> None:
-    """Refuses a pipe, a folder or a device in place of the database or of what SQLite keeps beside it."""
-    look(path, "the database", cure=_RESTORE)
-    for suffix in _BESIDE:
-        look(path.with_name(path.name + suffix), "this part of the database", cure=_RESTORE)
-
-
-def check_absent(path: Path) -> None:
-    """Refuses to make a new database where the log of a lost one still lies."""
-    if _has_log(path):
-        raise StoreUnusable(
-            "the database is missing, but its write-ahead log is still there", where=str(path), cure=_RESTORE
-        )
 
 
 def connect(
@@ -192,7 +179,8 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[Migration, 
     newest = known[-1].number if known else 0
     if _version(connection, newest, path) == newest:
         return newest
-    with _immediate(connection):
+    with connection:  # commits, or rolls back
+        connection.execute("BEGIN IMMEDIATE")
         version = _version(connection, newest, path)
         try:
             for step in known:
@@ -235,19 +223,8 @@ def _misfit(version: int, path: Path, reason: str) -> StoreUnusable:
     return StoreUnusable(
         f"the database is damaged: it says it has version {version}, and its tables are not of that version ({reason})",
         where=str(path),
-        cure="restore a backup, or move the file away to start afresh",
+        cure=_RESTORE,
     )
-
-
-@contextmanager
-def _immediate(connection: sqlite3.Connection) -> Generator[None, None, None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.rollback()
-        raise
 
 
 def create(path: Path) -> None:
@@ -255,7 +232,10 @@ def create(path: Path) -> None:
 
     It is made under a draft name: no process ever sees an empty file that a crash could leave behind.
     """
-    check_absent(path)
+    if _has_log(path):  # of a database that is lost
+        raise StoreUnusable(
+            "the database is missing, but its write-ahead log is still there", where=str(path), cure=_RESTORE
+        )
     try:
         with draft_of(path) as draft:
             _build(draft)

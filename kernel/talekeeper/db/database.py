@@ -111,20 +111,14 @@ class Database:
     def integrity(self) -> list[str]:
         """What SQLite finds wrong with the whole file, a line each; empty when it is sound. Reads the whole file."""
         try:
-            return self._integrity()
+            with self._reader() as connection:
+                faults = [row[0] for row in connection.execute("PRAGMA integrity_check(100)") if row[0] != "ok"]
+                strays = connection.execute("PRAGMA foreign_key_check").fetchall()
         except sqlite3.Error as error:
             if is_damage(error):
                 return [f"the file is too damaged to be checked ({error})"]
             raise explain(error, self.path) or error from error
-
-    def _integrity(self) -> list[str]:
-        with self._reader() as connection:
-            faults = [row[0] for row in connection.execute("PRAGMA integrity_check(100)") if row[0] != "ok"]
-            strays = connection.execute("PRAGMA foreign_key_check").fetchall()
-            return [
-                *faults,
-                *(f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in strays),
-            ]
+        return faults + [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in strays]
 
     def checkpoint(self) -> bool:
         """Moves the write-ahead log into the file and empties it; False when a reader elsewhere is in the way."""
