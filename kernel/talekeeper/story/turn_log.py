@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from talekeeper.db import Row, Tx, dumps, stored
+from talekeeper.db import Tx, dumps, stored
 from talekeeper.story.core import Core
 from talekeeper.story.messages.lineage import line_to
 from talekeeper.story.views import Address, Coordinate, Decision, ModelUse, RecordUse
@@ -27,7 +27,17 @@ class TurnLog:
 
         def spend(tx: Tx) -> None:
             for use in given:
-                tx.run(_SPEND, (*_spent(use), self._core.now(), address.workspace, address.session))
+                columns = (
+                    use.slot,
+                    use.model,
+                    use.prompt,
+                    use.completion,
+                    use.turn,
+                    use.plugin,
+                    use.cost,
+                    use.currency,
+                )
+                tx.run(_SPEND, (*columns, self._core.now(), address.workspace, address.session))
 
         if given:
             self._core.write(spend, tx, "count what a model used")
@@ -90,7 +100,7 @@ class TurnLog:
         """How the recalls of a turn were decided, oldest first, those of other takes and branches too."""
         sql = f"SELECT {_DECISION} FROM decision WHERE workspace = ? AND session = ? AND turn = ? ORDER BY id"
         rows = self._core.read(lambda tx: tx.rows(sql, (address.workspace, address.session, turn)), tx)
-        return [_decision(row) for row in rows]
+        return [Decision(r[0], r[1], Coordinate(r[2], r[3]), r[4], r[5], r[6], stored(r[7])) for r in rows]
 
 
 _DECISION = "id, turn, branch, depth, plugin, segment, created, document"
@@ -101,11 +111,3 @@ _SPEND = (
     "WHERE u.workspace = s.workspace AND u.session = s.id), ?, ?, ?, ?, ?, ?, ?, ?, ? "
     "FROM session s WHERE s.workspace = ? AND s.id = ? AND s.deleting = 0"
 )
-
-
-def _spent(use: ModelUse) -> tuple[object, ...]:
-    return use.slot, use.model, use.prompt, use.completion, use.turn, use.plugin, use.cost, use.currency
-
-
-def _decision(row: Row) -> Decision:
-    return Decision(row[0], row[1], Coordinate(row[2], row[3]), row[4], row[5], row[6], stored(row[7]))

@@ -6,7 +6,7 @@ refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -78,26 +78,24 @@ def append(core: Core, tx: Tx, address: Address, prepared: Sequence[Prepared], a
             cure="read it again and repeat",
             head=session.head,
         )
-    fresh = _new_only(tx, address, prepared)
-    if not fresh:
-        return []
-    grown = Growth(core, tx, session)
-    tip = grown.add(session.head, fresh)
-    grown.finish(tip)
-    return grown.messages
+    return _grow(core, tx, session, session.head, prepared)
 
 
 def answer(core: Core, tx: Tx, address: Address, under: Coordinate, prepared: Sequence[Prepared]) -> list[Message]:
     """Adds under a coordinate whatever happened meanwhile; the head follows only if it is still there."""
-    session = rows.session(tx, address)
-    if session.head == under:
-        return append(core, tx, address, prepared, under)
-    fresh = _new_only(tx, address, prepared)
+    return _grow(core, tx, rows.session(tx, address), under, prepared)
+
+
+def _grow(core: Core, tx: Tx, session: Session, under: Coordinate, prepared: Sequence[Prepared]) -> list[Message]:
+    fresh = _new_only(tx, session.address, prepared)
     if not fresh:
         return []
     grown = Growth(core, tx, session)
-    grown.add(anchor(tx, address, under), fresh)
-    grown.finish(None)
+    if session.head == under:
+        grown.finish(grown.add(under, fresh))
+    else:
+        grown.add(anchor(tx, session.address, under), fresh)
+        grown.finish(None)
     return grown.messages
 
 
@@ -110,6 +108,7 @@ class Growth:
         self._tx = tx
         self._session = session
         self._address = session.address
+        self._place = (session.workspace, session.id)
         self._now = core.now()
         self._seq = session.messages
         self._branches = session.branches
@@ -134,24 +133,22 @@ class Growth:
         """A new branch growing from an anchored coordinate."""
         made = self._branches
         self._branches += 1
-        place = (self._address.workspace, self._address.session)
-        self._tx.run(_BRANCH, (*place, made, fork.branch, fork.depth, name, self._now))
+        self._tx.run(_BRANCH, (*self._place, made, fork.branch, fork.depth, name, self._now))
         return made
 
     def finish(self, head: Coordinate | None) -> None:
         """Writes what was added; a `head` is moved to and ends what could be redone."""
-        place = (self._address.workspace, self._address.session)
-        self._tx.run_many(_INSERT, ((*place, *_columns(message), message.created) for message in self.messages))
+        self._tx.run_many(_INSERT, ((*self._place, *_columns(message), message.created) for message in self.messages))
         self._index()
         counted = "messages = ?, branches = ?, revision = revision + 1, updated = ?"
         counts = (self._seq, self._branches, self._now)
         if head is None:
-            self._tx.run(f"UPDATE session SET {counted} WHERE workspace = ? AND id = ?", (*counts, *place))
+            self._tx.run(f"UPDATE session SET {counted} WHERE workspace = ? AND id = ?", (*counts, *self._place))
             return
         self._tx.run(
             f"UPDATE session SET {counted}, head_branch = ?, head_depth = ?, redo_branch = NULL, redo_depth = NULL "
             "WHERE workspace = ? AND id = ?",
-            (*counts, head.branch, head.depth, *place),
+            (*counts, head.branch, head.depth, *self._place),
         )
         if head.branch == self._session.head.branch:
             extend(self._tx, self._address, head)
@@ -227,27 +224,24 @@ def _new_only(tx: Tx, address: Address, prepared: Sequence[Prepared]) -> list[Pr
 
     The text counts as the same when the message ever had it: an edit made here does not make a file unreadable.
     """
-    known = _known(tx, address, [item.draft.ref for item in _flat(prepared) if item.draft.ref is not None])
+    known = _known(
+        tx,
+        address,
+        [draft.ref for item in prepared for draft in (item.draft, *item.draft.takes) if draft.ref is not None],
+    )
     fresh: list[Prepared] = []
     for item in prepared:
         if item.draft.ref is None or item.draft.ref not in known:
             fresh.append(item)
-        for each in (item, *item.takes):
-            _compare(address, each, known)
+        for draft in (item.draft, *item.draft.takes):
+            if draft.ref is not None and draft.text not in known.setdefault(draft.ref, {draft.text}):
+                raise Conflict(
+                    f"the message {draft.ref!r} is already there with another text",
+                    where=address.session,
+                    cure="edit it there, or import the file as another session",
+                    ref=draft.ref,
+                )
     return fresh
-
-
-def _compare(address: Address, item: Prepared, known: dict[str, set[str]]) -> None:
-    ref, text = item.draft.ref, item.draft.text
-    if ref is None:
-        return
-    if text not in known.setdefault(ref, {text}):
-        raise Conflict(
-            f"the message {ref!r} is already there with another text",
-            where=address.session,
-            cure="edit it there, or import the file as another session",
-            ref=ref,
-        )
 
 
 def _known(tx: Tx, address: Address, refs: list[str]) -> dict[str, set[str]]:
@@ -263,9 +257,3 @@ def _known(tx: Tx, address: Address, refs: list[str]) -> dict[str, set[str]]:
         for ref, now, before in rows:
             found.setdefault(ref, set()).update({now} if before is None else {now, before})
     return found
-
-
-def _flat(prepared: Sequence[Prepared]) -> Iterator[Prepared]:
-    for item in prepared:
-        yield item
-        yield from item.takes

@@ -66,7 +66,7 @@ class Tree:
                 return []
             question = _question_at(tx, address, turn)
             number = turn[-1].turn
-            firsts = [first for first in _children(tx, address, question) if _turn_at(tx, address, first) == number]
+            firsts = [first for first, turn in _children(tx, address, question) if turn == number]
             current = {message.coordinate for message in turn}
             return [
                 Take(place, first, _turn_end(tx, address, first, number), first in current)
@@ -178,24 +178,17 @@ def _above(tx: Tx, address: Address, message: Message) -> Coordinate:
     return fork if at.depth - 1 == fork.depth else Coordinate(at.branch, at.depth - 1)
 
 
-def _children(tx: Tx, address: Address, at: Coordinate) -> list[Coordinate]:
+def _children(tx: Tx, address: Address, at: Coordinate) -> list[tuple[Coordinate, int]]:
+    """The places right below one, and their turns."""
     place, below = (address.workspace, address.session), at.depth + 1
     found = tx.rows(
-        "SELECT m.branch FROM message m WHERE m.workspace = ? AND m.session = ? AND m.depth = ? AND m.deleted = 0 "
-        "AND m.branch = ? UNION ALL SELECT m.branch FROM branch b JOIN message m ON m.workspace = b.workspace "
-        "AND m.session = b.session AND m.branch = b.id AND m.depth = ? AND m.deleted = 0 "
+        "SELECT m.branch, m.turn FROM message m WHERE m.workspace = ? AND m.session = ? AND m.depth = ? "
+        "AND m.deleted = 0 AND m.branch = ? UNION ALL SELECT m.branch, m.turn FROM branch b JOIN message m "
+        "ON m.workspace = b.workspace AND m.session = b.session AND m.branch = b.id AND m.depth = ? AND m.deleted = 0 "
         "WHERE b.workspace = ? AND b.session = ? AND b.parent = ? AND b.fork_depth = ? AND b.id > 0 ORDER BY 1",
         (*place, below, at.branch, below, *place, at.branch, at.depth),
     )
-    return [Coordinate(row[0], below) for row in found]
-
-
-def _turn_at(tx: Tx, address: Address, at: Coordinate) -> int | None:
-    row = tx.one(
-        "SELECT turn FROM message WHERE workspace = ? AND session = ? AND branch = ? AND depth = ?",
-        (address.workspace, address.session, at.branch, at.depth),
-    )
-    return None if row is None else int(row[0])
+    return [(Coordinate(branch, below), turn) for branch, turn in found]
 
 
 def _turn_end(tx: Tx, address: Address, first: Coordinate, turn: int) -> Coordinate:

@@ -19,6 +19,8 @@ from talekeeper.story.views import Address, Coordinate, Derived, JobState, Recor
 
 Change = Literal["edited", "deleted"]
 
+_OF_KEY = "workspace = ? AND preset = ? AND session = ? AND plugin = ? AND namespace = ? AND key = ?"
+
 
 def source_changed(core: Core, tx: Tx, address: Address, at: Coordinate, change: Change) -> None:
     """Follows up the change of the message at a coordinate, in the same transaction."""
@@ -28,11 +30,16 @@ def source_changed(core: Core, tx: Tx, address: Address, at: Coordinate, change:
         _withdraw(core, tx, record)
         if record.derived is not None and record.derived.job:
             reopen_makers(core, tx, address, record.derived, at, reason)
-    _reopen_ending_at(core, tx, address, at, reason)
+    # Every succeeded job whose range, or what it covers, ends at the message.
+    ends = "(branch = ? AND range_end = ? OR covered_branch = ? AND covered_end = ?)"
+    reopen_where(core, tx, address, reason, ends, (at.branch, at.depth) * 2)
     _reopen_running(core, tx, address, holding, at.depth, reason)
     if change == "edited":
         for record in _made_from(tx, address, holding, "r.range_start <= ? AND r.range_end > ?", (at.depth, at.depth)):
-            _mark(tx, record)
+            tx.run(
+                f"UPDATE record SET source_edited = 1 WHERE {_OF_KEY} AND revision = ?",
+                (*_name(record), record.revision),
+            )
 
 
 def reopen_makers(core: Core, tx: Tx, address: Address, derived: Derived, last: Coordinate, reason: str) -> None:
@@ -49,12 +56,6 @@ def reopen_makers(core: Core, tx: Tx, address: Address, derived: Derived, last: 
     holding = branches_below(tx, address, last)
     for found in {derived.job, *(row[0] for row in rows if row[1] in holding)}:
         reopen_where(core, tx, address, reason, "id = ?", (found,))
-
-
-def _reopen_ending_at(core: Core, tx: Tx, address: Address, at: Coordinate, reason: str) -> None:
-    """Reopens every succeeded job whose range, or what it covers, ends at a message."""
-    ends = "(branch = ? AND range_end = ? OR covered_branch = ? AND covered_end = ?)"
-    reopen_where(core, tx, address, reason, ends, (at.branch, at.depth) * 2)
 
 
 def _reopen_running(core: Core, tx: Tx, address: Address, holding: set[int], depth: int, reason: str) -> None:
@@ -87,17 +88,8 @@ def _withdraw(core: Core, tx: Tx, record: Record) -> None:
     write_version(core, tx, place, Version(record.key, BLANK, withdrawn=True), record)
     # What is made from the new text may carry the same key against doubles.
     tx.run(
-        "UPDATE record SET dedupe = NULL WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? "
-        "AND namespace = ? AND key = ? AND branch = ? AND depth = ? AND dedupe IS NOT NULL",
+        f"UPDATE record SET dedupe = NULL WHERE {_OF_KEY} AND branch = ? AND depth = ? AND dedupe IS NOT NULL",
         (*_name(record), record.coordinate.branch, record.coordinate.depth),
-    )
-
-
-def _mark(tx: Tx, record: Record) -> None:
-    tx.run(
-        "UPDATE record SET source_edited = 1 WHERE workspace = ? AND preset = ? AND session = ? AND plugin = ? "
-        "AND namespace = ? AND key = ? AND revision = ?",
-        (*_name(record), record.revision),
     )
 
 
