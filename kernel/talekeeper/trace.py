@@ -303,7 +303,10 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
     until = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
-            layout = _layout(connection, path)
+            layout = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if layout not in (0, _LAYOUT):
+                what = "the traces are of another version of Talekeeper"
+                raise StoreUnusable(what, where=str(path), cure=_CURE)
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
             if layout == 0:
@@ -314,13 +317,6 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
             time.sleep(_AGAIN_SECONDS)
         else:
             return
-
-
-def _layout(connection: sqlite3.Connection, path: Path) -> int:
-    layout = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if layout not in (0, _LAYOUT):
-        raise StoreUnusable("the traces are of another version of Talekeeper", where=str(path), cure=_CURE)
-    return layout
 
 
 def _event(row: tuple[int, str, str, str, str, int | None, str, str | None]) -> Event:

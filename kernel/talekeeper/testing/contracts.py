@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
 from talekeeper.manifest import FILE_NAME, Namespace, as_text, check_target, installed, read_manifest
-from talekeeper.plugin_types import Answer, Json, Record
+from talekeeper.plugin_types import Json, Record
 from talekeeper.plugins import discover
 from talekeeper.testing.host import Host
 from talekeeper.text import query_terms
@@ -65,9 +65,10 @@ class PluginContract:
             for key, terms in words.items():
                 assert terms, f"the text of record {key!r} of {namespace.path} has no word to search for"
                 word = min(terms, key=lambda word: min(common[term] for term in terms[word]))
-                answer = talekeeper_host.search(word, sources=[namespace.path], limit=_MOST_RESULTS)
+                results = talekeeper_host.search(word, sources=[namespace.path], limit=_MOST_RESULTS).results
+                found = {hit.id for hit in results} | {also.id for hit in results for also in hit.also}
 
-                assert key in _found(answer), f"record {key!r} of {namespace.path} is not found by {word!r}"
+                assert key in found, f"record {key!r} of {namespace.path} is not found by {word!r}"
 
     def _kept(self, host: Host) -> Iterator[tuple[Namespace, tuple[Record, ...]]]:
         host.add(self.plugin)
@@ -105,10 +106,6 @@ def _words(namespace: Namespace, record: Record) -> dict[str, tuple[str, ...]]:
     words: Iterable[str] = chain.from_iterable(text.split() for text in texts if isinstance(text, str))
     terms = {word: query_terms(word) for word in words if len(word) <= _LONGEST_QUERY}
     return {word: found for word, found in terms.items() if found}
-
-
-def _found(answer: Answer) -> set[str]:
-    return {hit.id for hit in answer.results} | {also.id for hit in answer.results for also in hit.also}
 
 
 _SAME = 0.999  # cosine: what comes of half precision and of other sums is less

@@ -176,26 +176,22 @@ class SessionChecker:
             if session.values[column] != found:
                 session.refuse(column, f"says {session.values[column]}, and {found} are there")
         for branch in self._branches[1:]:
-            if not self._exists(branch.parent, branch.fork_depth, starts=False):
-                branch.line.refuse("fork_depth", "names a place where nothing stands")
-        self._check_head("head")
-        if session.values["redo_branch"] is not None or session.values["redo_depth"] is not None:
-            self._check_head("redo")
+            self._place(branch.line, "fork_depth", branch.parent, branch.fork_depth, starts=False)
+        for name in ("head", "redo"):
+            place = session.values[f"{name}_branch"], session.values[f"{name}_depth"]
+            if place != (None, None):
+                self._place(session, f"{name}_depth", *place)
         self._check_lineage()
 
-    def _exists(self, branch: int, depth: int, *, starts: bool = True) -> bool:
-        """Whether a place is a message, the root, or (with `starts`) the start of a branch."""
+    def _place(self, row: Row, column: str, branch: int | None, depth: int | None, *, starts: bool = True) -> None:
+        """Refuses a place that is neither a message nor the root nor (with `starts`) the start of a branch."""
         if (branch, depth) == (0, -1):
-            return True
-        if not 0 <= branch < len(self._branches):
-            return False
-        there = self._branches[branch]
-        return there.fork_depth + (0 if starts else 1) <= depth <= there.tip
-
-    def _check_head(self, name: str) -> None:
-        branch, depth = self._session.values[f"{name}_branch"], self._session.values[f"{name}_depth"]
-        if branch is None or depth is None or not self._exists(branch, depth):
-            self._session.refuse(f"{name}_depth", "names a place where nothing stands")
+            return
+        if branch is not None and depth is not None and 0 <= branch < len(self._branches):
+            there = self._branches[branch]
+            if there.fork_depth + (0 if starts else 1) <= depth <= there.tip:
+                return
+        row.refuse(column, "names a place where nothing stands")
 
     def _check_lineage(self) -> None:
         branch: int = self._session.values["head_branch"]
@@ -259,9 +255,9 @@ class SessionChecker:
             row.refuse("range_start", "is behind the range's end")
         if (row.values["covered_start"] is None) != (row.values["covered_end"] is None):
             row.refuse("covered_end", "is given without the other end, or missing")
-        branch, depth = row.values["covered_branch"], row.values["covered_end"]
-        if (branch is None) != (depth is None) or (branch is not None and not self._exists(branch, depth)):
-            row.refuse("covered_branch", "names a place where nothing stands")
+        place = row.values["covered_branch"], row.values["covered_end"]
+        if place != (None, None):
+            self._place(row, "covered_branch", *place)
 
     def _record(self, row: Row) -> None:
         if row.values["preset"]:
@@ -270,8 +266,7 @@ class SessionChecker:
         check_record(row)
 
     def _coordinate(self, row: Row) -> None:
-        if not self._exists(row.values["branch"], row.values["depth"]):
-            row.refuse("depth", "names a place where nothing stands")
+        self._place(row, "depth", row.values["branch"], row.values["depth"])
 
 
 def check_record(row: Row) -> None:

@@ -103,34 +103,27 @@ class _Restore:
             raise
 
     def _take(self, row: Row) -> None:
+        table, values = row.table.name, row.values
         if row.table is SESSION:
             self._close()
             self._open(row)
-        elif self._checker is None:
-            self._take_of_workspace(row)
-        else:
-            self._take_of_session(self._checker, row)
+        elif self._checker is not None:
+            self._checker.add(row)
+            values["session"] = self._session
+            if table == "message":
+                count = self._report.session(self._session)
+                count.already_there += self._skipping
+                count.imported += not self._skipping
+            elif table == "job":
+                values["fence"] = 0  # fences count the leases of one home
+        elif table == "record":
+            if (values["branch"], values["depth"]) != (0, -1):
+                row.refuse("depth", "names a place in a story, and the record belongs to none")
+            check_record(row)
         if not self._skipping:
             self._batch.append(row)
             if self._session and len(self._batch) >= _BATCH:
                 self._flush()
-
-    def _take_of_workspace(self, row: Row) -> None:
-        if row.table.name == "record":
-            if (row.values["branch"], row.values["depth"]) != (0, -1):
-                row.refuse("depth", "names a place in a story, and the record belongs to none")
-            check_record(row)
-
-    def _take_of_session(self, checker: SessionChecker, row: Row) -> None:
-        checker.add(row)
-        row.values["session"] = self._session
-        if row.table.name == "message":
-            count = self._report.session(self._session)
-            count.already_there += self._skipping
-            count.imported += not self._skipping
-        elif row.table.name == "job":
-            # Fences count the leases of one home.
-            row.values["fence"] = 0
 
     def _open(self, row: Row) -> None:
         if self._session and self._options.session is not None:
