@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.errors import ManifestError
-from talekeeper.manifest import SearchTable, check_manifest, read_manifest
+from talekeeper.manifest import SearchTable, read_manifest
 from talekeeper.manifest.codes import Code
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.loader import Checked, examine
+from talekeeper.manifest.loader import Checked, check_file, examine
 from talekeeper.manifest.package import Folder
 from talekeeper.manifest.rules.contributions import POINTS, cron_fault
 from talekeeper.manifest.rules.point import RuleContext
@@ -166,7 +166,7 @@ def test_reading_raises_with_the_first_fault_and_all_diagnostics(folder: Path) -
     with pytest.raises(ManifestError, match=r"plugin\.toml:2:6: TK101 .* \(and 1 more\); did you mean") as caught:
         read_manifest(path)
 
-    assert caught.value.data["diagnostics"] == check_manifest(path)
+    assert caught.value.data["diagnostics"] == check_file(path).diagnostics
 
 
 def test_the_name_a_plugin_was_found_by_must_be_its_id(folder: Path, head: str, data: str) -> None:
@@ -174,7 +174,8 @@ def test_the_name_a_plugin_was_found_by_must_be_its_id(folder: Path, head: str, 
     path.write_text(head + data, encoding="utf-8")
 
     assert read_manifest(path, expected_id="lore").id == "lore"
-    assert [it.code for it in check_manifest(path, expected_id="lorebook")] == ["TK403"]
+    with pytest.raises(ManifestError, match="TK403"):
+        read_manifest(path, expected_id="lorebook")
 
 
 def test_a_manifest_that_is_not_there_or_no_file_is_told(tmp_path: Path) -> None:
@@ -182,7 +183,7 @@ def test_a_manifest_that_is_not_there_or_no_file_is_told(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "pipe.toml")
 
     for name in ("absent.toml", "folder.toml", "pipe.toml"):
-        assert [it.code for it in check_manifest(tmp_path / name)] == ["TK001"], name
+        assert [it.code for it in check_file(tmp_path / name).diagnostics] == ["TK001"], name
 
 
 def test_whole_numbers_may_be_written_with_a_point(check: Check, head: str, data: str) -> None:

@@ -157,7 +157,7 @@ def _with_stranger(table: Any) -> Any:
 def _as_made_by_both(document: Any) -> tuple[str, str]:
     # The text of a value tells 1 from 1.0 and true, and has the order of keys. Of notes nothing is ever made.
     whole = {key: it for key, it in document.items() if key != "x"}
-    return repr(filled(whole)), repr(filled(whole, {**POINTS}))
+    return repr(filled(whole)), repr(model().model_validate(whole).model_dump(by_alias=True, exclude_none=True))
 
 
 PLUGINS = [it for folder in ("examples", "plugins", "tests/manifest") for it in (ROOT / folder).rglob("plugin.toml")]

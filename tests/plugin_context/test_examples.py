@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.errors import UserError
-from talekeeper.manifest import check_manifest
+from talekeeper.manifest import check_target
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.plugin_context import importers_for, run_command, run_importer
 from talekeeper.plugins import Host, Overrides, State
@@ -33,7 +33,7 @@ def shown(services: Services) -> Iterator[Services]:
 
 @pytest.mark.parametrize("package", sorted(path.parent for path in EXAMPLES.glob("*/*/plugin.toml")))
 def test_an_examples_manifest_has_nothing_to_be_said_against_it(package: Path) -> None:
-    assert check_manifest(package / "plugin.toml", expected_id=package.parent.name) == []
+    assert check_target(str(package / "plugin.toml")).diagnostics == []
 
 
 def test_both_are_found_by_their_folder(shown: Services) -> None:

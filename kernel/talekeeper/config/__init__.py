@@ -9,7 +9,7 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.config.positions import KeyPath, Places, Span, pointer
-    from talekeeper.config.tables import MISSPELT, Key, KeyFault, Table, did_you_mean, key_faults, nearest
+    from talekeeper.config.tables import MISSPELT, Key, Table, did_you_mean, key_faults, nearest
     from talekeeper.config.toml import TOML_DEPTH, Fault, FaultKind, parse, read_toml
 else:
     __getattr__ = lazy_face(__name__)
@@ -20,7 +20,6 @@ __all__ = [
     "Fault",
     "FaultKind",
     "Key",
-    "KeyFault",
     "KeyPath",
     "Places",
     "Span",

@@ -88,12 +88,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f'did you mean "{found}"?' if found else ""
 
 
-class Key:
+class Key(NamedTuple):
     """A key that a table may have. `expected` goes on after "must be": `text`, `a whole number from 1`."""
 
-    def __init__(self, expected: str, fits: Callable[[Any], bool]) -> None:
-        self.expected = expected
-        self.fits = fits
+    expected: str
+    fits: Callable[[Any], bool]
 
     @staticmethod
     def text(expected: str = "text", *, empty: bool = True, most: int | None = None) -> Key:

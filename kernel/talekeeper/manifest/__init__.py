@@ -1,7 +1,7 @@
 """Reads `plugin.toml` before any code of a plugin runs: bytes → diagnostics with positions, and declared values.
 
-`read_manifest` gives the values or raises with all diagnostics; `check_manifest` gives the diagnostics. Both go through
-one function, and so does `validate-plugin`.
+`read_manifest` gives the values or raises with all diagnostics; `check_target`, for `validate-plugin`, reports on all
+manifests of a target. Both go through one function.
 """
 
 from typing import TYPE_CHECKING
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
         Code,
     )
     from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
-    from talekeeper.manifest.diagnostic import Diagnostic, Finding, located
+    from talekeeper.manifest.diagnostic import Finding, located
     from talekeeper.manifest.distributions import Wheel, WheelRefused
     from talekeeper.manifest.entry_points import folder_of, installed
     from talekeeper.manifest.limits import LEVEL
-    from talekeeper.manifest.loader import check_manifest, read_manifest
+    from talekeeper.manifest.loader import read_manifest
     from talekeeper.manifest.model.manifest import generated_schema, generated_text
     from talekeeper.manifest.names import PLUGIN_ID, name_fault, tool_key
     from talekeeper.manifest.package import FILE_NAME, GROUP, Folder, matches
@@ -56,7 +56,6 @@ __all__ = [
     "POINTS",
     "PUBLISHED_SCHEMA",
     "Code",
-    "Diagnostic",
     "Examined",
     "Finding",
     "Folder",
@@ -69,7 +68,6 @@ __all__ = [
     "as_document",
     "as_github",
     "as_text",
-    "check_manifest",
     "check_target",
     "folder_of",
     "generated_schema",

@@ -84,7 +84,7 @@ def _manifest(opened: Opened, package: str, shown: str, expected: Expected, leve
 def _in_wheel(opened: Wheel, package: str) -> Opened | None:
     folder = package.replace(".", "/")
     if is_package_name(package) and any(name.startswith(f"{folder}/") for name in opened.files_within):
-        return WheelPackage(opened, folder), None
+        return _WheelPackage(opened, folder), None
     return None
 
 
@@ -160,7 +160,7 @@ class Wheel(Distribution):
         return self._path / str(path)
 
 
-class WheelPackage:
+class _WheelPackage:
     """A package within a wheel; see `package.Package`."""
 
     def __init__(self, wheel: Wheel, folder: str) -> None:
@@ -168,21 +168,17 @@ class WheelPackage:
         self._folder = folder
 
     def has(self, path: str) -> bool:
-        """See `Package.has`."""
         refuse_unsafe(path)
         return self._name(path) in self._wheel.files_within
 
     def is_folder(self, path: str) -> bool:
-        """See `Package.is_folder`."""
         refuse_unsafe(path)
         return any(name.startswith(f"{self._name(path)}/") for name in self._wheel.files_within)
 
     def read(self, path: str, limit: int) -> bytes:
-        """See `Package.read`."""
         return self._wheel.read(self._name(path), limit)
 
     def matching(self, pattern: str) -> list[str]:
-        """See `Package.matching`."""
         refuse_unsafe(pattern)
         start = f"{self._folder}/"
         inside = (name.removeprefix(start) for name in self._wheel.files_within if name.startswith(start))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from talekeeper.config import Fault, FaultKind, KeyPath, Places, Table, parse
 from talekeeper.errors import ManifestError
@@ -25,9 +25,6 @@ from talekeeper.manifest.rules.point import Point, RuleContext
 from talekeeper.manifest.rules.schema_files import SchemaFiles
 from talekeeper.manifest.shape import filled, fits_schema
 from talekeeper.text import is_array
-
-if TYPE_CHECKING:
-    from talekeeper.manifest.model.messages import ShapeFindings
 
 SIZE_LIMIT = MANIFEST_KIB * 1024
 
@@ -70,7 +67,8 @@ def read_manifest(path: Path, *, expected_id: str | None = None, package: Packag
     name of the entry point or folder the plugin was found by; `package` the files around it, when they are not to be
     read from its folder as they are. Raises ManifestError with all diagnostics.
     """
-    checked = check_file(path, expected=Expected.named(expected_id), package=package)
+    expected = NOTHING if expected_id is None else Expected((expected_id,))
+    checked = check_file(path, expected=expected, package=package)
     if checked.manifest is not None:
         return checked.manifest
     errors = [it for it in checked.diagnostics if it.severity == "error"]
@@ -83,11 +81,6 @@ def read_manifest(path: Path, *, expected_id: str | None = None, package: Packag
     )
 
 
-def check_manifest(path: Path, *, expected_id: str | None = None) -> list[Diagnostic]:
-    """All diagnostics of a `plugin.toml`, sorted by position. Never raises for what the file holds."""
-    return check_file(path, expected=Expected.named(expected_id)).diagnostics
-
-
 def check_file(
     path: Path,
     *,
@@ -96,7 +89,7 @@ def check_file(
     level: int = LEVEL,
     package: Package | None = None,
 ) -> Checked:
-    """As `check_manifest`, with the text and the values. `shown` is what the diagnostics call the file."""
+    """Checks a `plugin.toml`, which diagnostics call `shown`. Never raises for what the file holds."""
     name = shown if shown is not None else str(path)
     try:
         if path.exists() and not path.is_file():
@@ -149,37 +142,19 @@ def _findings(
     findings: list[Finding] = []
     moves: dict[KeyPath, KeyPath] = {}
     while not fits_schema(data, points):
-        from talekeeper.manifest.model.messages import shape_findings  # noqa: PLC0415 - the model brings pydantic
+        from talekeeper.manifest.model.messages import amended, shape_findings  # noqa: PLC0415 - the model brings pydantic
 
         shape = shape_findings(points, data, newer=newer)
         findings += (_moved(it, moves) for it in shape.findings)
         if not (shape.misspelt or shape.ignored):
             break
-        data = _amended(data, shape)
+        data = amended(data, shape)
         moves.update({meant: _moved_path(written, moves) for written, meant in shape.misspelt.items()})
     # A value of a wrong type is reported once; which rules it would break as well hardly matters.
     reported = {it.path for it in findings if it.on == "value"}
     rules = (_moved(it, moves) for it in _rules(data, files, points))
     findings += [it for it in rules if it.path not in reported]
     return findings, data
-
-
-def _amended(data: Mapping[str, Any], shape: ShapeFindings) -> dict[str, Any]:
-    from copy import deepcopy  # noqa: PLC0415 - as for shape_findings
-
-    copy: dict[str, Any] = deepcopy(dict(data))
-    for path in shape.ignored:
-        _table(copy, path).pop(path[-1])
-    for written, meant in shape.misspelt.items():
-        table = _table(copy, written)
-        table[meant[-1]] = table.pop(written[-1])
-    return copy
-
-
-def _table(data: Any, path: KeyPath) -> Any:
-    for step in path[:-1]:
-        data = data[step]
-    return data
 
 
 def _moved(finding: Finding, moves: Mapping[KeyPath, KeyPath]) -> Finding:

@@ -26,55 +26,61 @@ def published_text() -> str:
     return PUBLISHED_SCHEMA.read_text(encoding="utf-8")
 
 
+def schema_of(points: Mapping[str, Point] = POINTS) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a manifest: the published one, unless the points are others than this host's.
+
+    It is not to be changed.
+    """
+    if points is POINTS:
+        return _published()
+    from talekeeper.manifest.model.manifest import generated_schema  # noqa: PLC0415 - it brings pydantic
+
+    return generated_schema(points)
+
+
 @lru_cache(maxsize=1)
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a manifest of this host's level; not to be changed."""
+def _published() -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(published_text())
     return schema
 
 
 def fits_schema(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> bool:
-    """Whether the shape of a manifest is sound by the published schema; False for points that are not in it."""
+    """Whether the shape of a manifest is sound."""
     # The notes may hold anything, dates of TOML included.
     without_notes: Mapping[str, Any] = {**data, "x": {}} if is_table(data.get("x")) else data
     try:
-        return points is POINTS and fits(json_schema(), without_notes)
+        return fits(schema_of(points), without_notes)
     except ValueError:
         return False  # a date elsewhere is no value of JSON
 
 
 def filled(data: Mapping[str, Any], points: Mapping[str, Point] = POINTS) -> dict[str, Any]:
     """A manifest of sound shape with its defaults, its keys in the order of the model."""
-    if fits_schema(data, points):
-        made: dict[str, Any] = _filled(json_schema(), data)
-        return made
-    from talekeeper.manifest.model.manifest import model  # noqa: PLC0415 - it brings pydantic
+    whole = schema_of(points)
 
-    return model(points).model_validate(data).model_dump(by_alias=True, exclude_none=True)
+    def value_of(schema: Any, value: Any) -> Any:
+        if "$ref" in schema:
+            schema = resolve(whole, schema["$ref"])
+        elif "anyOf" in schema:
+            schema = next(it for it in schema["anyOf"] if fits(it, value))
+        elif schema.get("type") == "number":
+            return float(value)
+        elif schema.get("type") == "integer":
+            return int(value)
+        if is_table(value):
+            return table_of(schema, value)
+        return [value_of(schema["items"], it) for it in value] if is_array(value) else value
 
+    def table_of(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
+        if "patternProperties" in schema:
+            (named,) = schema["patternProperties"].values()
+            return {name: value_of(named, it) for name, it in value.items()}
+        if "properties" not in schema:
+            return dict(value)
+        return {
+            key: value_of(inner, value[key] if key in value else inner["default"])
+            for key, inner in schema["properties"].items()
+            if key in value or "default" in inner
+        }
 
-def _filled(schema: Any, value: Any) -> Any:
-    if "$ref" in schema:
-        schema = resolve(json_schema(), schema["$ref"])
-    elif "anyOf" in schema:
-        schema = next(it for it in schema["anyOf"] if fits(it, value))
-    elif schema.get("type") == "number":
-        return float(value)
-    elif schema.get("type") == "integer":
-        return int(value)
-    if is_table(value):
-        return _table(schema, value)
-    return [_filled(schema["items"], it) for it in value] if is_array(value) else value
-
-
-def _table(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    if "patternProperties" in schema:
-        (named,) = schema["patternProperties"].values()
-        return {name: _filled(named, it) for name, it in value.items()}
-    if "properties" not in schema:
-        return dict(value)
-    return {
-        key: _filled(inner, value[key] if key in value else inner["default"])
-        for key, inner in schema["properties"].items()
-        if key in value or "default" in inner
-    }
+    return table_of(whole, data)

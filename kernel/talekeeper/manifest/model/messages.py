@@ -7,6 +7,7 @@ finding, for the most telling branch. Each sentence says what was found, what wa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,11 +17,10 @@ from talekeeper.config import MISSPELT, KeyPath, did_you_mean, nearest
 from talekeeper.json_schema import resolve
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.model.manifest import generated_schema, model
+from talekeeper.manifest.model.manifest import model
 from talekeeper.manifest.names import name_fault
-from talekeeper.manifest.rules.contributions import POINTS
 from talekeeper.manifest.rules.point import Point
-from talekeeper.manifest.shape import json_schema
+from talekeeper.manifest.shape import schema_of
 from talekeeper.text import counted, is_array, is_table, json_fault, listed, quoted, visible
 
 _Schema = Mapping[str, Any]
@@ -79,7 +79,7 @@ def shape_findings(points: Mapping[str, Point], data: Mapping[str, Any], *, newe
     errors = _errors(model(points), data)
     if not errors:
         return ShapeFindings([], {}, [])
-    schema = json_schema() if points is POINTS else generated_schema(points)
+    schema = schema_of(points)
     unknown = [it.path for it in errors if it.kind == "extra_forbidden"]
     missing = [it.path for it in errors if it.kind == "missing"]
     misspelt = {} if newer else dict(_misspelt(unknown, missing, data, schema))
@@ -91,6 +91,17 @@ def shape_findings(points: Mapping[str, Point], data: Mapping[str, Any], *, newe
     others = [it for it in values if not json_fault(_at(data, it.path))]
     findings += [_bad_value(path, group, _at(data, path)) for path, group in _grouped(others).items()]
     return ShapeFindings(findings, misspelt, unknown if newer else [])
+
+
+def amended(data: Mapping[str, Any], shape: ShapeFindings) -> dict[str, Any]:
+    """A copy with misspelt keys as they were meant, and without the keys to leave out."""
+    copy: dict[str, Any] = deepcopy(dict(data))
+    for path in shape.ignored:
+        _at(copy, path[:-1]).pop(path[-1])
+    for written, meant in shape.misspelt.items():
+        table = _at(copy, written[:-1])
+        table[meant[-1]] = table.pop(written[-1])
+    return copy
 
 
 def _at(data: Any, path: KeyPath) -> Any:

@@ -141,11 +141,6 @@ class Expected(NamedTuple):
     folder: str = ""
     around: Callable[[], str] = str
 
-    @classmethod
-    def named(cls, name: str | None) -> Expected:
-        """By a name alone, if there is one."""
-        return cls() if name is None else cls((name,))
-
 
 NOTHING = Expected()
 
