@@ -102,7 +102,8 @@ def _unavailable(
     known = {MESSAGES}
     for plugin_id in session.plugins:
         plugin = roster.by_id.get(plugin_id)
-        paths = _searched_paths(plugin_id, plugin)
+        manifest = plugin.manifest if plugin else None
+        paths = [one.path for one in manifest.data if one.search is not None] if manifest else [plugin_id]
         known.update([plugin_id, *paths])
         reason = _fault(plugin, named=bool(names))
         for path in paths if reason else ():
@@ -128,12 +129,6 @@ def _out_of_scope(allowed: Iterable[Searchable], scope: str, names: tuple[str, .
         tiers |= {"recall"} if name == MESSAGES else set()
         if scope != "all" and tiers and scope not in tiers:
             yield name, f"it is not {scope}; search all"
-
-
-def _searched_paths(plugin_id: str, plugin: Plugin | None) -> list[str]:
-    if plugin is None or plugin.manifest is None:
-        return [plugin_id]
-    return [namespace.path for namespace in plugin.manifest.data if namespace.search is not None]
 
 
 def _fault(plugin: Plugin | None, *, named: bool) -> str:

@@ -221,7 +221,12 @@ class Bound:
         if namespace.scope != "session":
             what = f"{namespace.path} is of a {namespace.scope}, and that has no messages"
             raise ParameterError("covers", what, cure="leave it out or give None")
-        first, last = _depths(covers)
+        match covers:
+            case (int() as first, int() as last) if 0 <= first <= last:
+                pass
+            case _:
+                cure = 'give (first depth, last depth), "job" or None'
+                raise ParameterError("covers", f"{covers!r} is no range", cure=cure)
         if job is not None and last > job.end:
             what = f"depth {last} is not on the job's lineage, which ends at depth {job.end}"
             raise ParameterError("covers", what, cure="cover what job.messages() and job.uncovered() give")
@@ -252,12 +257,3 @@ class Bound:
         _log.warning("denied: %s", denied)
         self.services.report("denied", self.address, plugin=self.plugin.id, what=what)
         return denied
-
-
-def _depths(covers: object) -> tuple[int, int]:
-    match covers:
-        case (int() as first, int() as last) if 0 <= first <= last:
-            return first, last
-        case _:
-            cure = 'give (first depth, last depth), "job" or None'
-            raise ParameterError("covers", f"{covers!r} is no range", cure=cure)

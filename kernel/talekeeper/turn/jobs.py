@@ -191,7 +191,10 @@ class _Attempt:
                 self._ledger.release(self.address, self.job.id, self.lease, self.job.reason)
             raise
         else:
-            self._succeed(result)
+            details = {**result.details, **({"skipped": result.skipped} if result.skipped else {})}
+            did_work = result.did_work and not result.skipped
+            succeed = partial(self._ledger.succeed, did_work=did_work, covered=result.covered, details=details)
+            self._end("it was done", succeed)
         ended = self.job
         with suppress(StoreError, NotFound):
             ended = self._ledger.get(self.address, self.job.id)
@@ -201,7 +204,7 @@ class _Attempt:
     def _call(self) -> JobResult:
         """Calls the function bound to the job's own place in the story.
 
-        Raises `_PluginAway`, `Skip` for a job that its plugin does not declare any more, and what `call_plugin` does.
+        Raises `_PluginAway`, `Skip` for a job that its plugin skips or no longer declares, and what `call_plugin` does.
         """
         services, job = self.services, self.job
         services.host.ready(self.address)
@@ -218,27 +221,19 @@ class _Attempt:
         life = Lifetime(plugin.id, cancel=self.cancel)
         bound = Bound(services, plugin, session, life, at=job.coordinate, job=in_job)
         view = CallJob(bound, job, in_job.turn)
-        return call_plugin(bound, "jobs", job.kind, view, check=lambda given: _checked(given, job.end))
+        result = call_plugin(bound, "jobs", job.kind, view, check=lambda given: _checked(given, job.end))
+        if result.skipped and result.covered is None:
+            raise Skip(result.skipped)
+        return result
 
     @property
     def _ledger(self) -> Jobs:
         return self.services.story.jobs
 
-    def _succeed(self, result: JobResult) -> None:
-        if result.skipped and result.covered is None:
-            self._skip(result.skipped)
-            return
-        details = {**result.details, **({"skipped": result.skipped} if result.skipped else {})}
-        did_work = result.did_work and not result.skipped
-        self._end(
-            "it was done",
-            partial(self._ledger.succeed, did_work=did_work, covered=result.covered, details=details),
-        )
-
     def _end_with(self, error: TalekeeperError) -> None:
         reason = str(error)
         if isinstance(error, Skip):
-            self._skip(reason)
+            self._end(reason, partial(self._ledger.skip, reason=reason))
         elif isinstance(error, NoModel):
             slot = error.data.get("slot")
             # Where the slot is there, something else about its model is not.
@@ -252,9 +247,6 @@ class _Attempt:
             self._fail(reason, _seconds(error.data.get("retry_after")))
         else:
             self._fail(reason)
-
-    def _skip(self, reason: str) -> None:
-        self._end(reason, partial(self._ledger.skip, reason=reason))
 
     def _release(self, reason: str, after: float, *, lacks: str = "") -> None:
         self._end(reason, partial(self._ledger.release, reason=reason, after=after, lacks=lacks))

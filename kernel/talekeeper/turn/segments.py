@@ -183,7 +183,7 @@ def _lines(value: Any) -> Iterator[Line]:
 
 
 def _line(line: Line) -> Line:
-    turn: object = line.turn
+    turn = cast("object", line.turn)
     if isinstance(turn, bool) or not isinstance(turn, int | None):
         raise TypeError("turn is a number or None")
     if line.authority not in _AUTHORITIES:

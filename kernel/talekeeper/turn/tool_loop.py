@@ -62,23 +62,21 @@ class ToolLoop:
             self.by_schema = True
             self._rounds()
         text = _APART.join(self._texts).strip()
-        if not prompt_line(text).strip():
-            raise self._wordless()
-        return text
+        if prompt_line(text).strip():
+            return text
+        # A model that thinks first may have had no tokens left for the story.
+        what, cure = "the model answered without a word of narration", "send the message again, or use another model"
+        name = self.turn.slot_name
+        if self._cut_off:
+            what += ", and its answer was cut off at the slot's length"
+            cure = f"give slot {name} a larger reply"
+        raise BadReply(what, where=f"model slot {name}", cure=cure, slot=name)
 
     @property
     def usage(self) -> Usage | None:
         """Tokens of all questions together, as far as the endpoint counted them."""
         counted = [Usage(use.prompt or 0, use.completion or 0) for use in self.used if use.prompt is not None]
         return sum(counted, Usage(0, 0)) if counted else None
-
-    def _wordless(self) -> BadReply:
-        """Says what helps: a model that thinks first may have had no tokens left for the story."""
-        name = self.turn.slot_name
-        cure = f"give slot {name} a larger reply" if self._cut_off else "send the message again, or use another model"
-        what = "the model answered without a word of narration"
-        what += ", and its answer was cut off at the slot's length" if self._cut_off else ""
-        return BadReply(what, where=f"model slot {name}", cure=cure, slot=name)
 
     def _rounds(self) -> None:
         for number in range(1, ROUNDS + 1):

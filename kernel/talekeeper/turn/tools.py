@@ -90,9 +90,16 @@ class Toolbox:
         plugin = offer.plugin.id if offer and offer.plugin else ""
         started = time.monotonic()
         result, fault = "", self.spent()
-        if not fault:
-            result, fault = self._try(call, offer)
-            self.seconds += time.monotonic() - started
+        try:
+            result = "" if fault else escaped(cleaned(self._result(call, offer)))
+        except HeldAcrossCall:
+            raise
+        except Cancelled:
+            self.turn.check()
+            raise
+        except TalekeeperError as error:
+            fault = str(error)
+        self.seconds += time.monotonic() - started
         self.done.append(ToolOutcome(call.name, plugin, fault))
         self.turn.report("tool.called", call.arguments, tool=call.name, plugin=plugin, fault=fault, bytes=len(result))
         result = result or escaped(cleaned({"error": f"{fault}; go on with the story without it"}))
@@ -100,18 +107,6 @@ class Toolbox:
             result = escaped({"error": f"the result has more than {RESULT_BYTES:,} bytes; ask for less"})
         self.size += len(result.encode())
         return result
-
-    def _try(self, call: ToolCall, offer: Offer | None) -> tuple[str, str]:
-        """The result, or the fault."""
-        try:
-            return escaped(cleaned(self._result(call, offer))), ""
-        except HeldAcrossCall:
-            raise
-        except Cancelled:
-            self.turn.check()
-            raise
-        except TalekeeperError as fault:
-            return "", str(fault)
 
     def _result(self, call: ToolCall, offer: Offer | None) -> Any:
         if offer is None:

@@ -92,7 +92,8 @@ def _ask(work: _Work) -> Reply:
         fault = reply_fault(given.value, known)
         if not fault:
             return parse_reply(given.value, known, most, characters)
-        conversation += [("assistant", given.text), ("user", work.prompts.fill("again", fault=fault))]
+        conversation.append(("assistant", given.text))
+        conversation.append(("user", work.prompts.fill("again", fault=fault)))
     raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
 
 

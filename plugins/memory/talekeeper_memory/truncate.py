@@ -43,12 +43,19 @@ def cut_to_words(text: str, limit: int) -> str:
     Two Chinese or Japanese characters count as one word.
     """
     text = text.strip()
-    end, over = _words_end(text, limit)
-    if over is None:
-        return text
-    # Text further on cannot change which sentence ends fit, so the length of the text costs nothing.
-    fitting = [place for place in sentence_ends(text[: over + _AHEAD]) if place <= over]
-    return text[: fitting[-1] if fitting else end].strip()
+    end = dense = others = 0
+    for word in _WORD.finditer(text):
+        if _DENSE_LETTER.match(word[0]):
+            dense += 1
+        else:
+            others += 1
+        if others + (dense + 1) // 2 > limit:
+            over = word.start()
+            # Text further on cannot change which sentence ends fit, so the length of the text costs nothing.
+            fitting = [place for place in sentence_ends(text[: over + _AHEAD]) if place <= over]
+            return text[: fitting[-1] if fitting else end].strip()
+        end = word.end()
+    return text
 
 
 def is_blank(text: str) -> bool:
@@ -68,20 +75,6 @@ def _cut_at_word(text: str, limit: int) -> str:
         # A word longer than half of what is left is cut itself.
         cut = before if space and len(before) * 2 >= limit else cut
     return cut.rstrip()
-
-
-def _words_end(text: str, limit: int) -> tuple[int, int | None]:
-    """Where the last word that fits ends, and where the first that does not begins; None when all do."""
-    end = dense = others = 0
-    for word in _WORD.finditer(text):
-        if _DENSE_LETTER.match(word[0]):
-            dense += 1
-        else:
-            others += 1
-        if others + (dense + 1) // 2 > limit:
-            return end, word.start()
-        end = word.end()
-    return end, None
 
 
 def _fitting(text: str, tokens: int) -> int:
