@@ -8,9 +8,9 @@ when `tx` is given.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
-from functools import partial
 
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import Conflict, NotFound, ParameterError
@@ -79,7 +79,7 @@ class Records:
                 versions.make_room(self._core, tx, place)
             return versions.write_version(self._core, tx, place, Version(key, document, derived=derived), before)
 
-        with passages.counted(_texts(namespace, document)):
+        with passages.counted(_texts(namespace, json.loads(document))):
             return self._core.write(put, tx, "put a record")
 
     def add(  # noqa: PLR0913 - each is a column of the record, and all but three have a default
@@ -100,7 +100,8 @@ class Records:
         None when one with the same `dedupe` is already on the lineage, or had been and was forgotten.
         """
         document = check_value(namespace, value)
-        digest = None if dedupe is None else versions.dedupe_digest(dedupe)
+        # Kept instead of the key itself, which may hold words that are to be forgotten.
+        digest = None if dedupe is None else hashlib.blake2b(dedupe.encode(), digest_size=16).hexdigest()
         made = self._core.ids.new() if key is None else key
 
         def add(tx: Tx) -> Record | None:
@@ -112,7 +113,7 @@ class Records:
                 self._core, tx, place, Version(made, document, derived=derived, dedupe=digest), None
             )
 
-        with passages.counted(_texts(namespace, document)):
+        with passages.counted(_texts(namespace, json.loads(document))):
             return self._core.write(add, tx, "add a record")
 
     def withdraw(
@@ -144,20 +145,11 @@ class Records:
 
         return self._core.write(withdraw, tx, "withdraw a record")
 
-    def restore(
-        self,
-        namespace: Namespace,
-        scope: Scope,
-        key: str,
-        *,
-        at: Coordinate | None = None,
-        person: bool = False,
-        tx: Tx | None = None,
-    ) -> Record:
+    def restore(self, namespace: Namespace, scope: Scope, key: str, *, person: bool = False) -> Record:
         """Writes again what a withdrawn record last said; raises `NotFound`, or `Conflict` when it is live."""
 
         def restore(tx: Tx) -> Record:
-            place = versions.target(tx, namespace, scope, at, person=person)
+            place = versions.target(tx, namespace, scope, None, person=person)
             now = versions.current(tx, namespace, scope, place.line, key)
             if now is not None and not now.withdrawn:
                 raise Conflict(f"the record {key!r} is not withdrawn", where=namespace.path)
@@ -168,9 +160,9 @@ class Records:
             version = Version(key, dumps(found.value, namespace.path))
             return versions.write_version(self._core, tx, place, version, found)
 
-        before = None if tx is not None else self._core.db.read(partial(_value_at, namespace, scope, at, key))
-        with passages.counted(() if before is None else _texts(namespace, before)):
-            return self._core.write(restore, tx, "restore a record")
+        before = self._core.db.read(lambda tx: versions.last_value(tx, namespace, scope, None, key))
+        with passages.counted(() if before is None else _texts(namespace, before.value)):
+            return self._core.db.write(restore, name="restore a record")
 
     def forget(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> int:
         """Blanks every version for good and gives their number; raises `NotFound`.
@@ -236,7 +228,9 @@ class Records:
     def history(self, namespace: Namespace, scope: Scope, key: str, *, tx: Tx | None = None) -> Found:
         """Every version of the key on whatever branch, oldest first; forgotten ones without their value."""
         versions.check_scope(namespace, scope)
-        return self._core.read(lambda tx: versions.versions(tx, namespace, scope, key), tx)
+        sql = f"SELECT {COLUMNS} FROM record r WHERE {IN_NAMESPACE} AND r.key = ? ORDER BY r.revision"
+        params = (*versions.namespace_params(namespace, scope), key)
+        return [versions.view(row) for row in self._core.read(lambda tx: tx.rows(sql, params), tx)]
 
     def outdated(self, workspace: str, namespace: Namespace, limit: int = 100, *, tx: Tx | None = None) -> Found:
         """Versions with a value, anywhere in the workspace, that are older than the namespace's version."""
@@ -283,14 +277,9 @@ class Records:
         return found
 
 
-def _texts(namespace: Namespace, document: str) -> tuple[str, ...]:
+def _texts(namespace: Namespace, value: object) -> tuple[str, ...]:
     """What will be counted of the value, unless the workspace still has another search table."""
-    return () if namespace.search is None else passages.record_texts(json.loads(document), namespace.search)
-
-
-def _value_at(namespace: Namespace, scope: Scope, at: Coordinate | None, key: str, tx: Tx) -> str | None:
-    found = versions.last_value(tx, namespace, scope, at, key)
-    return None if found is None else dumps(found.value, namespace.path)
+    return () if namespace.search is None else passages.record_texts(value, namespace.search)
 
 
 def _document(namespace: Namespace, record: Record, value: object) -> str:

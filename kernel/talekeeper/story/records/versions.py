@@ -7,7 +7,6 @@ versions count for nothing.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -125,18 +124,18 @@ def view(row: Row) -> Record:
 
 def current(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
     """The version of a key that is current at a coordinate (the head when None), withdrawn or not; None without any."""
-    sql, params = _current_sql(namespace, scope, at, key)
-    row = tx.one(f"{sql} SELECT {COLUMNS} FROM standing r WHERE r.rank = 1", params)
-    return None if row is None else view(row)
+    found = _select(tx, namespace, scope, at, key, f"SELECT {COLUMNS} FROM standing r WHERE r.rank = 1")
+    return view(found[0]) if found else None
 
 
-def listed(
-    tx: Tx,
-    namespace: Namespace,
-    scope: Scope,
-    at: Coordinate | None,
-    page: Page,
-) -> list[Record]:
+def last_value(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
+    """The newest version on the lineage that was not a withdrawal."""
+    spoken = f"SELECT {COLUMNS} FROM version r WHERE r.withdrawn = 0 ORDER BY r.revision DESC LIMIT 1"
+    found = _select(tx, namespace, scope, at, key, spoken)
+    return view(found[0]) if found else None
+
+
+def listed(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, page: Page) -> list[Record]:
     """A page of the records that are live at a coordinate, or were."""
     beyond, order = ORDERS[page.order]
     where = page.where
@@ -145,54 +144,35 @@ def listed(
         # Asked first and by its key: named twice in one statement, the versions would be gathered without an index.
         params = (page.after,) if page.order == "key" else _place(tx, namespace, scope, at, page.after)
         where = f"{where} AND {beyond}"
-    sql, given = _current_sql(namespace, scope, at, None)
-    found = tx.rows(
-        f"{sql} SELECT {COLUMNS} FROM standing r WHERE r.rank = 1 AND r.withdrawn = ? AND {where} "
-        f"ORDER BY {order} LIMIT ?",
-        (*given, page.withdrawn, *params, page.limit),
-    )
-    return [view(row) for row in found]
+    sql = f"SELECT {COLUMNS} FROM standing r WHERE r.rank = 1 AND r.withdrawn = ? AND {where} ORDER BY {order} LIMIT ?"
+    return [view(row) for row in _select(tx, namespace, scope, at, None, sql, page.withdrawn, *params, page.limit)]
 
 
 def _place(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> tuple[object, ...]:
-    sql, params = _current_sql(namespace, scope, at, key)
-    row = tx.one(f"{sql} SELECT r.place, r.since FROM standing r WHERE r.rank = 1", params)
-    if row is None:
+    found = _select(tx, namespace, scope, at, key, "SELECT r.place, r.since FROM standing r WHERE r.rank = 1")
+    if not found:
         raise NotFound(f"there is no record {key!r} to go on after", where=namespace.path)
-    return tuple(row)
-
-
-def last_value(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
-    """The newest version on the lineage that was not a withdrawal."""
-    sql, params = _current_sql(namespace, scope, at, key)
-    row = tx.one(
-        f"{sql} SELECT {COLUMNS} FROM version r WHERE r.withdrawn = 0 ORDER BY r.revision DESC LIMIT 1", params
-    )
-    return None if row is None else view(row)
+    return found[0]
 
 
 def count_live(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None) -> int:
     """How many records are live at a coordinate."""
-    sql, params = _current_sql(namespace, scope, at, None)
-    row = tx.one(f"{sql} SELECT count(*) FROM standing r WHERE r.rank = 1 AND r.withdrawn = 0", params)
-    return 0 if row is None else int(row[0])
+    live = "SELECT count(*) FROM standing r WHERE r.rank = 1 AND r.withdrawn = 0"
+    return int(_select(tx, namespace, scope, at, None, live)[0][0])
 
 
-def versions(tx: Tx, namespace: Namespace, scope: Scope, key: str) -> list[Record]:
-    """Every version of a key on whatever branch, oldest first; forgotten ones without their value."""
-    found = tx.rows(
-        f"SELECT {COLUMNS} FROM record r WHERE {IN_NAMESPACE} AND r.key = ? ORDER BY r.revision",
-        (*namespace_params(namespace, scope), key),
-    )
-    return [view(row) for row in found]
-
-
-def _current_sql(
-    namespace: Namespace, scope: Scope, at: Coordinate | None, key: str | None
-) -> tuple[str, tuple[object, ...]]:
-    address = Address(scope.workspace, scope.session)
-    line = line_to(address, at if scope.session else ROOT)
-    one_key = "" if key is None else " AND r.key = ?"
+def _select(
+    tx: Tx,
+    namespace: Namespace,
+    scope: Scope,
+    at: Coordinate | None,
+    key: str | None,
+    select: str,
+    *params: object,
+) -> list[Row]:
+    """What `select` reads of `version`, the versions on a lineage, of one key or all, and of `standing`, ranked."""
+    line = line_to(Address(scope.workspace, scope.session), at if scope.session else ROOT)
+    one_key, keys = ("", ()) if key is None else (" AND r.key = ?", (key,))
     sql = (
         f"{line.sql}, version AS (SELECT r.*, max(CASE WHEN r.person = 1 THEN r.revision ELSE 0 END) "
         "OVER (PARTITION BY r.key) AS floor, first_value(r.depth) OVER writing AS place, "
@@ -202,10 +182,9 @@ def _current_sql(
         "WINDOW writing AS (PARTITION BY r.key ORDER BY r.revision)), "
         "standing AS (SELECT r.*, "
         "row_number() OVER (PARTITION BY r.key ORDER BY r.depth DESC, r.revision DESC) AS rank "
-        "FROM version r WHERE r.revision >= r.floor)"
+        f"FROM version r WHERE r.revision >= r.floor) {select}"
     )
-    params = (*line.params, *namespace_params(namespace, scope))
-    return sql, params if key is None else (*params, key)
+    return tx.rows(sql, (*line.params, *namespace_params(namespace, scope), *keys, *params))
 
 
 def target(
@@ -231,13 +210,13 @@ def target(
     here = session.head if at is None else at
     if here != session.head:
         anchor(tx, session.address, here)
-    line = None if here == session.head else here
-    if person:
-        return Target(namespace, scope, line, here, ROOT, person)
-    if derived is None:
-        return Target(namespace, scope, line, here, here, person)
-    _check_range(derived, here)
-    return Target(namespace, scope, line, here, place_on(tx, session.address, here, derived.end), person)
+    lands = ROOT if person else here
+    if derived is not None and not person:
+        if not 0 <= derived.start <= derived.end <= here.depth:
+            what = f"{derived.start}..{derived.end} is no range of messages up to this coordinate"
+            raise ParameterError("derived", what)
+        lands = place_on(tx, session.address, here, derived.end)
+    return Target(namespace, scope, None if here == session.head else here, here, lands, person)
 
 
 def check_scope(namespace: Namespace, scope: Scope) -> None:
@@ -280,7 +259,12 @@ def write_version(core: Core, tx: Tx, target: Target, version: Version, before: 
         forgotten=False,
         source_edited=False,
     )
-    tx.run(_INSERT, (*target.params, *_columns(record, version, _count(tx, target, new=revision == 1))))
+    place = (version.key, revision, _count(tx, target, new=revision == 1), target.at.branch, target.at.depth)
+    said = (version.value, record.version, record.created, turn, turn_from)
+    source = (None, None, "") if derived is None else (derived.start, derived.end, derived.job)
+    tx.run(
+        _INSERT, (*target.params, *place, *said, *source, version.dedupe, int(target.person), int(version.withdrawn))
+    )
     _index(core, tx, target, record)
     return record
 
@@ -317,38 +301,6 @@ def is_written(tx: Tx, target: Target, dedupe: str) -> bool:
     return row is not None
 
 
-def dedupe_digest(dedupe: str) -> str:
-    """Stored instead of the key itself, which may hold words that are to be forgotten."""
-    return hashlib.blake2b(dedupe.encode(), digest_size=16).hexdigest()
-
-
-def _check_range(derived: Derived, here: Coordinate) -> None:
-    if not 0 <= derived.start <= derived.end <= here.depth:
-        raise ParameterError("derived", f"{derived.start}..{derived.end} is no range of messages up to this coordinate")
-
-
-def _columns(record: Record, version: Version, seq: int) -> tuple[object, ...]:
-    derived = record.derived
-    return (
-        record.key,
-        record.revision,
-        seq,
-        record.coordinate.branch,
-        record.coordinate.depth,
-        version.value,
-        record.version,
-        record.created,
-        record.turn,
-        record.turn_from,
-        None if derived is None else derived.start,
-        None if derived is None else derived.end,
-        "" if derived is None else derived.job,
-        version.dedupe,
-        int(record.person),
-        int(record.withdrawn),
-    )
-
-
 def _turns(tx: Tx, target: Target, derived: Derived | None, before: Record | None) -> tuple[int, int]:
     """The turns of the last and the first message a version is about."""
     address = Address(target.scope.workspace, target.scope.session)
@@ -380,19 +332,17 @@ def _index(core: Core, tx: Tx, target: Target, record: Record) -> None:
     if table is None:
         return
     part = core.index.part_for(tx, target.scope.workspace, target.scope.session, target.scope.preset)
-    name = (record.plugin, record.namespace)
-    if record.person:
-        core.index.remove(tx, part, kind=Kind.RECORD, plugin=name[0], namespace=name[1], key=record.key)
-    else:
-        row = tx.one(
-            f"SELECT max(r.revision) FROM record r WHERE {IN_NAMESPACE} AND r.key = ? AND r.revision < ? "
-            "AND r.branch = ? AND r.depth = ?",
-            (*target.params, record.key, record.revision, target.at.branch, target.at.depth),
+    row = tx.one(
+        f"SELECT max(r.revision) FROM record r WHERE {IN_NAMESPACE} AND r.key = ? AND r.revision < ? "
+        "AND r.branch = ? AND r.depth = ?",
+        (*target.params, record.key, record.revision, target.at.branch, target.at.depth),
+    )
+    replaced = None if record.person or row is None else row[0]
+    if record.person or replaced:
+        name = target.namespace
+        core.index.remove(
+            tx, part, kind=Kind.RECORD, plugin=name.plugin, namespace=name.name, key=record.key, revision=replaced
         )
-        if row and row[0]:
-            core.index.remove(
-                tx, part, kind=Kind.RECORD, plugin=name[0], namespace=name[1], key=record.key, revision=row[0]
-            )
     passage = record_passage(record, table)
     if passage is not None:
         core.index.add(tx, part, passage)
