@@ -6,7 +6,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from talekeeper.api import BadReply, JobResult, JobView, Json, MessageView, ModelError, NoModel, PluginContext, Skip
+from talekeeper.api import (
+    BadReply,
+    JobResult,
+    JobView,
+    Json,
+    MessageView,
+    ModelError,
+    NoModel,
+    PluginContext,
+    Record,
+    Skip,
+)
 
 from talekeeper_memory.blocks import RESERVED, Block, Blocks, block_value, current_blocks
 from talekeeper_memory.cards import enabled_cards, known_names
@@ -174,24 +185,33 @@ def parse_reply(value: Mapping[str, Json], blocks: Mapping[str, Block], facts: i
 def _without_repeats(ctx: PluginContext, texts: Sequence[str], share: float, names: Collection[str]) -> dict[str, str]:
     """Those of the texts that neither a recorded fact of this lineage nor an earlier one of them says.
 
-    Each has the key of a recorded fact in nearly the same words, or an empty string.
+    Each has the key of a recorded fact in nearly the same words, or an empty string. Of the recorded facts about
+    the same, half as near, the newest decides: a door that was open, then locked, and is open again is news.
     """
+
+    def repeats(text: str, other: str) -> bool:
+        return not differ(text, other, names) and set(ctx.search.terms(text)) <= set(ctx.search.terms(other))
+
     kept: dict[str, str] = {}
     for text in texts:
         ctx.check()
         earlier = list(kept)
         near = [earlier[one.index] for one in ctx.search.rank_texts(text, earlier) if one.share >= share]
-        if not all(differ(text, other, names) for other in near):
-            continue
         recorded = _near_facts(ctx, text, share)
-        if all(differ(text, other, names) for _, other in recorded):
-            kept[text] = recorded[0][0] if recorded else ""
+        alike = [one for one in _near_facts(ctx, text, share / 2) if differ(text, _text(one), names) != "names"]
+        newest = max(alike, key=lambda one: one.coordinate.depth, default=None)
+        if (newest is not None and repeats(text, _text(newest))) or any(repeats(text, other) for other in near):
+            continue
+        kept[text] = recorded[0].key if recorded else ""
     return kept
 
 
-def _near_facts(ctx: PluginContext, text: str, share: float) -> list[tuple[str, str]]:
-    """Keys and texts of recorded facts that hold at least `share` of the new one's terms, the nearest first."""
+def _near_facts(ctx: PluginContext, text: str, share: float) -> list[Record]:
+    """Recorded facts that hold at least `share` of the new one's terms, the nearest first."""
     scored = [one for one in ctx.search.score("facts", [(text, 1.0)]) if one.share >= share]
     nearest = sorted(scored, key=lambda one: (-one.share, -one.lexical, one.key))[:_COMPARED]
-    records = [ctx.data["facts"].get(one.key) for one in nearest]
-    return [(record.key, str(record.value["text"])) for record in records if record is not None]
+    return [record for one in nearest if (record := ctx.data["facts"].get(one.key)) is not None]
+
+
+def _text(fact: Record) -> str:
+    return str(fact.value["text"])

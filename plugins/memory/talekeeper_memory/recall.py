@@ -5,7 +5,7 @@ Search scores the records, `relevance` decides; this module asks, chooses, and r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from talekeeper.api import Authority, Considered, Line, PluginContext, Recalled, Record, ScoredRecord, TurnView
@@ -15,7 +15,7 @@ from talekeeper_memory.relevance import Question, Scored, Verdict, Weights, floo
 from talekeeper_memory.stopwords import load_stopwords
 from talekeeper_memory.truncate import first_tokens, last_tokens, one_line
 from talekeeper_memory.visibility import every, visible
-from talekeeper_memory.wording import authority_of, differ
+from talekeeper_memory.wording import authority_of, differ, each_says_more
 
 _JUDGED = 100
 """Facts that are judged, the best by BM25: a message may share a word with every fact there is, and reading them all
@@ -202,7 +202,11 @@ class _Repeats:
         text = str(record.value["text"])
         near = [other for other in self._near(record, taken) if _authority(other) == _authority(record)]
         names = known_names(self.ctx, self.cards) if near else ()
-        return next((other.key for other in near if not differ(text, str(other.value["text"]), names)), "")
+        return next((other.key for other in near if self._same(text, str(other.value["text"]), names)), "")
+
+    def _same(self, text: str, other: str, names: Collection[str]) -> bool:
+        terms = self.ctx.search.terms
+        return not differ(text, other, names) and not each_says_more(terms(text), terms(other))
 
     def _near(self, record: Record, taken: Sequence[Record]) -> list[Record]:
         """The taken ones that are similar enough to compare with."""

@@ -73,6 +73,14 @@ def differ(one: str, other: str, known: Collection[str] = ()) -> str:
     return ""
 
 
+def each_says_more(one: Collection[str], other: Collection[str]) -> bool:
+    """Whether each of two texts, given by its content terms, has one that the other lacks: purple and cyan.
+
+    Such texts are two facts, however much else they share; of a text that only says less, nothing is lost.
+    """
+    return bool(set(one) - set(other)) and bool(set(other) - set(one))
+
+
 def _names_differ(one: str, other: str, known: Collection[str]) -> bool:
     first, second = _names(one, known), _names(other, known)
     if set(first) == set(second):

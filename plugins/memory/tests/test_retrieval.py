@@ -85,6 +85,7 @@ def test_a_repeat_of_a_chosen_one_is_set_aside_and_told(story: Any) -> None:
         pytest.param({"text": "Aldric hid the iron key in the old well."}, id="another name"),
         pytest.param({"text": "Mara hid 2 iron keys in the old well."}, id="a number"),
         pytest.param({"text": "Mara never hid the iron key in the old well."}, id="negation"),
+        pytest.param({"text": "Mara hid the iron key in the new well."}, id="another word"),
         pytest.param({"text": "Mara hid the iron key inside the old well.", "authority": "inferred"}, id="authority"),
     ],
 )
