@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from talekeeper.api import MessageView, TurnView
 from talekeeper.plugin_context import Bound, CallContext, Lifetime
-from talekeeper.plugin_types import MessageView, TurnView
 from talekeeper.story import ROOT, Address
 from talekeeper.testing import Host
 from talekeeper_memory.recall import recalled_facts

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from talekeeper.api import Registry
 from talekeeper.manifest import Namespace, PluginManifest
-from talekeeper.plugin_types import Registry
 from talekeeper.plugins.loader import Registrations
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
-from talekeeper.plugin_types import Line
+from talekeeper.api import Line
 from talekeeper.text import BREAK, estimate_tokens, prompt_line
 from talekeeper.turn.frame import SAYS, Room, cleaned, escaped, framed
 

@@ -1,4 +1,4 @@
-"""What a plugin's code imports.
+"""What a plugin's code imports: the values it is given and gives back, the protocols of its context, and the hook.
 
     from talekeeper.api import PluginContext, Registry, hookimpl
 
@@ -10,6 +10,40 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
+    from talekeeper.api.hooks import Called, Importer, Job, Migration, Prompt, Registry, hookimpl
+    from talekeeper.api.protocols import (
+        Batch,
+        Covers,
+        Data,
+        History,
+        JobView,
+        Models,
+        NamespaceData,
+        Order,
+        PluginContext,
+        Scope,
+        Search,
+        SessionView,
+    )
+    from talekeeper.api.values import (
+        Also,
+        Answer,
+        Authority,
+        Completion,
+        Considered,
+        Hit,
+        Holding,
+        ImportReport,
+        JobResult,
+        Json,
+        Line,
+        MessageView,
+        Recalled,
+        Record,
+        ScoredRecord,
+        TurnView,
+        Use,
+    )
     from talekeeper.errors import (
         BadReply,
         ContextClosed,
@@ -24,44 +58,6 @@ if TYPE_CHECKING:
         Skip,
         TalekeeperError,
         UserError,
-    )
-    from talekeeper.plugin_types import (
-        Also,
-        Answer,
-        Authority,
-        Batch,
-        Called,
-        Completion,
-        Considered,
-        Covers,
-        Data,
-        History,
-        Hit,
-        Holding,
-        Importer,
-        ImportReport,
-        Job,
-        JobResult,
-        JobView,
-        Json,
-        Line,
-        MessageView,
-        Migration,
-        Models,
-        NamespaceData,
-        Order,
-        PluginContext,
-        Prompt,
-        Recalled,
-        Record,
-        Registry,
-        Scope,
-        ScoredRecord,
-        Search,
-        SessionView,
-        TurnView,
-        Use,
-        hookimpl,
     )
     from talekeeper.search import RankedText, TermScore
     from talekeeper.story import ROOT, Coordinate

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from talekeeper.api import Answer
 from talekeeper.errors import NotFound
 from talekeeper.exchange import Options, Source, import_file
 from talekeeper.home import Home
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.plugin_context import import_lore
-from talekeeper.plugin_types import Answer
 from talekeeper.story import Address
 
 __all__ = ["AskedQuestion", "BundledStory", "LoadedStory", "Question", "ask_all", "bundled_stories", "load_story"]

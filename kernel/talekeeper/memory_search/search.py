@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from talekeeper.api import Also, Answer, Hit, Json
 from talekeeper.db import Tx
 from talekeeper.memory_search.sources import MESSAGES, Searchable, Sources, part_scopes, resolve
 from talekeeper.memory_search.tool import Question
-from talekeeper.plugin_types import Also, Answer, Hit, Json
 from talekeeper.search import Kind, Meaning, Query, Ranked, Ranking, snippet, vector_space
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Message, Record, Session

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from talekeeper.errors import ParameterError
-from talekeeper.plugin_types import freeze
-from talekeeper.text import check_text
+from talekeeper.text import check_text, freeze
 
 _KINDS = {
     "bool": "true or false",

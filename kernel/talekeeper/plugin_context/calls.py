@@ -16,6 +16,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
+from talekeeper.api import Importer, Record, SessionView
 from talekeeper.db import Tx
 from talekeeper.errors import (
     InputError,
@@ -32,10 +33,10 @@ from talekeeper.plugin_context.bound import Bound, Lifetime
 from talekeeper.plugin_context.models import CallModels
 from talekeeper.plugin_context.reading import StoryHistory, StorySearch, session_view
 from talekeeper.plugin_context.records import VALUE_BYTES, Records
-from talekeeper.plugin_types import Importer, Record, SessionView, freeze, thaw
 from talekeeper.plugins import Call, Plugin, State
 from talekeeper.services import Services
 from talekeeper.story import Address, check_name, check_value
+from talekeeper.text import freeze, thaw
 
 T = TypeVar("T")
 
@@ -180,7 +181,7 @@ class Imported:
     left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def skipped(self, what: str, why: str) -> None:
-        """See `plugin_types.ImportReport`."""
+        """See `api.ImportReport`."""
         self.left_out.append((str(what)[:200], str(why)[:300]))
 
 

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from talekeeper.api import Completion, Json
 from talekeeper.db import ensure_outside_write
 from talekeeper.errors import ModelError, ParameterError, PluginError, StoreError
 from talekeeper.models import ChatMessage, ChatModel, Reply, Request, Slot, Usage, ask_structured
 from talekeeper.plugin_context.bound import Bound
-from talekeeper.plugin_types import Completion, Json, freeze, thaw
 from talekeeper.story import ModelUse
+from talekeeper.text import freeze, thaw
 
 Said = Sequence[tuple[Literal["system", "user", "assistant"], str]]
 

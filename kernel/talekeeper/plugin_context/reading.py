@@ -6,15 +6,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from talekeeper.api import Answer, Holding, MessageView, Scope, ScoredRecord, SessionView
 from talekeeper.db import Tx
 from talekeeper.embedding import EmbeddedQuestion
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.memory_search import part_scopes, query_meaning, read_embedded, read_question, search_memory
 from talekeeper.plugin_context.bound import Bound
-from talekeeper.plugin_types import Answer, Holding, MessageView, Scope, ScoredRecord, SessionView, freeze
 from talekeeper.search import Query, RankedText, Source, rank_texts, snippet, terms
 from talekeeper.story import Coordinate, Job, Message, Session, Story
+from talekeeper.text import freeze
 
 _LOOK_BACK = 50
 _EVERY = 100_000

@@ -7,14 +7,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+from talekeeper.api import Covers, Json, Order, Record, Use
 from talekeeper.db import Tx
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.plugin_context.bound import Bound
 from talekeeper.plugin_context.pending import Step
-from talekeeper.plugin_types import Covers, Json, Order, Record, Use, freeze, thaw
 from talekeeper.story import Coordinate, check_value
 from talekeeper.story import Record as Stored
+from talekeeper.text import freeze, thaw
 
 VALUE_BYTES = 4 * 1024 * 1024
 """The most one record may take; a whole scene is under 10 KiB."""

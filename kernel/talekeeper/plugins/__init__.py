@@ -12,13 +12,25 @@ if TYPE_CHECKING:
     from talekeeper.plugins.discovery import Found, Origin, discover
     from talekeeper.plugins.guard import Call, Deadlines, Guard, exception_text
     from talekeeper.plugins.host import Host
-    from talekeeper.plugins.loader import Key, Loader, Registrations, import_code, modules_of, purge
+    from talekeeper.plugins.loader import (
+        HOOK,
+        PROJECT,
+        Key,
+        Loader,
+        Registrations,
+        Spec,
+        import_code,
+        modules_of,
+        purge,
+    )
     from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, provider_functions
     from talekeeper.plugins.resolver import Overrides, Plugin, Roster, State, read_overrides, read_plugins
 else:
     __getattr__ = lazy_face(__name__)
 
 __all__ = [
+    "HOOK",
+    "PROJECT",
     "Call",
     "Deadlines",
     "EmbeddingProvider",
@@ -33,6 +45,7 @@ __all__ = [
     "Providers",
     "Registrations",
     "Roster",
+    "Spec",
     "State",
     "VectorStore",
     "discover",

@@ -18,12 +18,15 @@ from typing import Any
 
 import pluggy
 
+from talekeeper.api import Registry, hookimpl
 from talekeeper.errors import PluginError
 from talekeeper.manifest import POINTS, PluginManifest
-from talekeeper.plugin_types import HOOK, PROJECT, Spec
 from talekeeper.plugins.discovery import Found, Origin
 from talekeeper.plugins.guard import Call, Guard
 from talekeeper.plugins.resolver import Plugin
+
+PROJECT = hookimpl.project_name
+HOOK = "talekeeper_register"
 
 Function = Callable[..., Any]
 Key = tuple[str, str]
@@ -38,6 +41,14 @@ _STORE_OPERATIONS = ("get", "upsert", "list", "remove", "prune")
 _OF_THE_ENVIRONMENT = frozenset({Origin.BUNDLED, Origin.INSTALLED})
 
 Functions = Mapping[Key, Any]
+
+
+class Spec:
+    """The hook specification pluggy checks implementations against."""
+
+    @pluggy.HookspecMarker(PROJECT)
+    def talekeeper_register(self, registry: Registry) -> None:
+        """Registers the plugin's functions; called once when its code is loaded."""
 
 
 class Loader:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from talekeeper.db import Tx, dumps
 from talekeeper.errors import InputError, LimitReached, ManifestError, PluginError
 from talekeeper.manifest import Namespace, seed_rows
-from talekeeper.plugin_types import freeze, thaw
 from talekeeper.plugins import rows
 from talekeeper.plugins.guard import Call, Guard
 from talekeeper.plugins.resolver import Plugin
 from talekeeper.story import ROOT, Record, Scope, Session, Story, scope_of
+from talekeeper.text import freeze, thaw
 
 if TYPE_CHECKING:
     from talekeeper.plugins.loader import Functions

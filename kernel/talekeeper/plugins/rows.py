@@ -14,9 +14,8 @@ from typing import Any
 from talekeeper.db import Tx, stored
 from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace, PluginManifest
-from talekeeper.plugin_types import FrozenDict, freeze
 from talekeeper.plugins.resolver import Plugin
-from talekeeper.text import EXACT_INTEGER
+from talekeeper.text import EXACT_INTEGER, FrozenDict, freeze
 
 # Rows of the home, of a workspace and of one of its sessions, the narrowest last.
 _IN_SCOPE = (

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
+from talekeeper.api import Json, Record
 from talekeeper.manifest import FILE_NAME, Namespace, as_text, check_target, installed, read_manifest
-from talekeeper.plugin_types import Json, Record
 from talekeeper.plugins import discover
 from talekeeper.testing.host import Host
 from talekeeper.text import query_terms

@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
+from talekeeper.api import Answer, Json, MessageView, Record, SessionView
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases
 from talekeeper.embedding import Semantics, open_encoder
@@ -18,7 +19,6 @@ from talekeeper.manifest import Namespace, installed
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, ProviderSettings
 from talekeeper.plugin_context import Imported, import_lore, message_view, record_view, run_command, session_view
-from talekeeper.plugin_types import Answer, Json, MessageView, Record, SessionView
 from talekeeper.plugins import Host as PluginHost
 from talekeeper.plugins import Overrides, Plugin, Providers
 from talekeeper.search import Index

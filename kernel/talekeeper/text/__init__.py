@@ -6,6 +6,7 @@ from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
     from talekeeper.text.dates import date_words
+    from talekeeper.text.frozen import FrozenDict, FrozenList, freeze, thaw
     from talekeeper.text.normalisation import normalise
     from talekeeper.text.printing import (
         BREAK,
@@ -61,6 +62,8 @@ __all__ = [
     "JSON_DEPTH_LIMIT",
     "SINGLE",
     "TOKENS_FINGERPRINT",
+    "FrozenDict",
+    "FrozenList",
     "NotJson",
     "Script",
     "Terms",
@@ -73,6 +76,7 @@ __all__ = [
     "estimate_tokens",
     "everyday_terms",
     "find_runs",
+    "freeze",
     "grapheme_border",
     "is_array",
     "is_table",
@@ -93,6 +97,7 @@ __all__ = [
     "split_word",
     "terminal_line",
     "terminal_text",
+    "thaw",
     "token_quarters",
     "visible",
 ]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from talekeeper.plugin_types import Line
+from talekeeper.api import Line
 from talekeeper.text import BREAK, prompt_line, sentence_ends, token_quarters
 
 SAYS = (

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from talekeeper.api import JobResult
 from talekeeper.db import Lease, Leases, Tx
 from talekeeper.embedding import AFTER_A_TURN
 from talekeeper.errors import (
@@ -32,9 +33,9 @@ from talekeeper.errors import (
 )
 from talekeeper.models import Cancel, ModelSource
 from talekeeper.plugin_context import Bound, CallJob, InJob, Lifetime, call_plugin, working_plugin
-from talekeeper.plugin_types import JobResult, thaw
 from talekeeper.services import Services
 from talekeeper.story import ROOT, Address, Job, Jobs, Message, Session, Unrecorded
+from talekeeper.text import thaw
 from talekeeper.turn.backlog import backlog, kinds
 
 WAIT = 3600.0

@@ -14,8 +14,8 @@ from talekeeper.errors import Cancelled, HeldAcrossCall, ParameterError, Permiss
 from talekeeper.memory_search import MEMORY_SEARCH, read_question, search_memory
 from talekeeper.models import ToolCall, ToolOffer, read_arguments
 from talekeeper.plugin_context import InTurn, Pending, call_plugin, check_arguments
-from talekeeper.plugin_types import freeze, thaw
 from talekeeper.plugins import Plugin
+from talekeeper.text import freeze, thaw
 from talekeeper.turn.frame import cleaned, escaped
 from talekeeper.turn.prompt import Prompt
 from talekeeper.turn.turn_context import Approval, ToolOutcome, TurnContext

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from talekeeper.api import TurnView
 from talekeeper.errors import Cancelled, NotFound
 from talekeeper.models import Cancel, Slot, Usage
 from talekeeper.plugin_context import Bound, InTurn, Lifetime, message_view
-from talekeeper.plugin_types import TurnView
 from talekeeper.plugins import Plugin, Roster
 from talekeeper.services import Services
 from talekeeper.story import Address, Coordinate, Decision, Job, Message, Session, Story

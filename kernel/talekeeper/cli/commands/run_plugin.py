@@ -32,8 +32,9 @@ from talekeeper.manifest import (
     PluginManifest,
     read_manifest,
 )
-from talekeeper.plugin_types import HOOK, PROJECT, Spec
 from talekeeper.plugins import (
+    HOOK,
+    PROJECT,
     Found,
     Guard,
     Key,
@@ -41,6 +42,7 @@ from talekeeper.plugins import (
     Origin,
     Plugin,
     Registrations,
+    Spec,
     State,
     exception_text,
     import_code,

@@ -18,7 +18,7 @@ from talekeeper.memory_search import DEFAULT_LIMIT, MAX_LIMIT, SEARCH_SCOPES, Qu
 from talekeeper.text import SINGLE, counted, document_terms, terminal_line
 
 if TYPE_CHECKING:
-    from talekeeper.plugin_types import Answer, Hit
+    from talekeeper.api import Answer, Hit
     from talekeeper.search import Closeness, LeftOut, Placing, TermScore
 
 _TURN = click.IntRange(0)

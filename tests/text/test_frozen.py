@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from talekeeper.plugin_types import FrozenDict, FrozenList, freeze, thaw
+from talekeeper.text import FrozenDict, FrozenList, freeze, thaw
 
 _TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
 _JSON = st.recursive(

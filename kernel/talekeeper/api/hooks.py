@@ -14,14 +14,10 @@ from typing import Any, BinaryIO, Protocol
 
 import pluggy
 
-from talekeeper.plugin_types.protocols import JobView, PluginContext
-from talekeeper.plugin_types.values import ImportReport, JobResult, Json, Line, Recalled, Record, TurnView
+from talekeeper.api.protocols import JobView, PluginContext
+from talekeeper.api.values import ImportReport, JobResult, Json, Line, Recalled, Record, TurnView
 
-PROJECT = "talekeeper"
-HOOK = "talekeeper_register"
-
-hookspec = pluggy.HookspecMarker(PROJECT)
-hookimpl = pluggy.HookimplMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker("talekeeper")
 
 Called = Callable[[PluginContext, Mapping[str, Json]], Any]
 """A tool or command: the context and the frozen arguments, giving a JSON value, or a coroutine that does."""
@@ -90,11 +86,3 @@ class Registry(Protocol):
     ) -> None:
         """Where vectors are kept outside the store."""
         ...
-
-
-class Spec:
-    """The hook specification pluggy checks implementations against."""
-
-    @hookspec
-    def talekeeper_register(self, registry: Registry) -> None:
-        """Registers the plugin's functions; called once when its code is loaded."""

@@ -13,8 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from talekeeper.clock import Clock
-from talekeeper.plugin_types.values import (
+from talekeeper.api.values import (
     Answer,
     Completion,
     Holding,
@@ -25,6 +24,7 @@ from talekeeper.plugin_types.values import (
     TurnView,
     Use,
 )
+from talekeeper.clock import Clock
 
 if TYPE_CHECKING:  # for annotations alone; at run time search would bring numpy
     from talekeeper.search import RankedText

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Never, cast
 
-from talekeeper.text import EXACT_INTEGER, JSON_DEPTH_LIMIT
+from talekeeper.text.strict_json import EXACT_INTEGER, JSON_DEPTH_LIMIT
 
 RESULT_BYTES = 256 * 1024
 """The most a result may take as JSON text; a whole answer of memory-search is under 30 KiB."""
