@@ -8,13 +8,14 @@ docs/reference/diagnostics.md       every code with its rule, its cure and an ex
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from talekeeper.manifest import BY_ID, LEVEL, PUBLISHED_SCHEMA, generated_schema, generated_text
+from talekeeper.manifest import BY_ID, LEVEL, PUBLISHED_SCHEMA, generated_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "manifest" / "golden"
@@ -65,10 +66,12 @@ COMPLAINTS = {
 
 def outputs() -> dict[Path, str]:
     """Path → text of every generated file."""
+    schema = generated_schema()
+    published = json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
     return {
-        ROOT / "schema" / f"v{LEVEL}" / "plugin.schema.json": generated_text(),
-        PUBLISHED_SCHEMA: generated_text(),
-        ROOT / "schema" / "plugin-manifest.md": reference_text(generated_schema()),
+        ROOT / "schema" / f"v{LEVEL}" / "plugin.schema.json": published,
+        PUBLISHED_SCHEMA: published,
+        ROOT / "schema" / "plugin-manifest.md": reference_text(schema),
         ROOT / "docs" / "reference" / "diagnostics.md": diagnostics_text(),
     }
 

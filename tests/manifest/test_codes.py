@@ -12,7 +12,7 @@ import talekeeper
 import tomli
 from talekeeper import __version__
 from talekeeper.cli import with_code
-from talekeeper.manifest import codes, limits
+from talekeeper.manifest import codes
 from talekeeper.manifest.codes import Code
 from talekeeper.manifest.report import as_text
 from talekeeper.manifest.targets import check_target
@@ -72,7 +72,7 @@ def test_the_texts_take_their_numbers_from_the_limits() -> None:
     shown = "\n".join(it.rule + it.cure for it in codes.BY_ID.values())
 
     assert set(re.findall(r"\$\w+", shown)) == {"$defs", "$ref"}
-    assert f"{limits.KEY_LENGTH} characters" in codes.SETTING_KEY.rule
+    assert f"{codes.KEY_LENGTH} characters" in codes.SETTING_KEY.rule
 
 
 @pytest.mark.parametrize("code", codes.BY_ID.values(), ids=lambda it: it.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
@@ -316,4 +315,4 @@ def test_a_target_that_is_nothing_is_unreadable(target: str) -> None:
 def test_the_bundled_plugin_holds() -> None:
     result = check_target("talekeeper")
 
-    assert json.dumps([it.as_json() for it in result.diagnostics]) == "[]"
+    assert result.diagnostics == []

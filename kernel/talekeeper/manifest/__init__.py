@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         HOOK_FAILED,
         IMPORT_FAILED,
         KERNEL_TOOL,
+        LEVEL,
         NO_HOOK,
         NOT_DECLARED,
         NOT_REGISTERED,
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from talekeeper.manifest.diagnostic import Finding, located
     from talekeeper.manifest.distributions import Wheel, WheelRefused
     from talekeeper.manifest.entry_points import folder_of, installed
-    from talekeeper.manifest.limits import LEVEL
     from talekeeper.manifest.loader import read_manifest
-    from talekeeper.manifest.model.manifest import generated_schema, generated_text
+    from talekeeper.manifest.model.manifest import generated_schema
     from talekeeper.manifest.names import PLUGIN_ID, name_fault, tool_key
     from talekeeper.manifest.package import FILE_NAME, GROUP, Folder, matches
     from talekeeper.manifest.project import lone_package, project_at
@@ -71,7 +71,6 @@ __all__ = [
     "check_target",
     "folder_of",
     "generated_schema",
-    "generated_text",
     "installed",
     "located",
     "lone_package",

@@ -1,7 +1,7 @@
-"""Every rule of the manifest by its code, used by its name (`codes.UNKNOWN_KEY`).
+"""Every rule of the manifest by its code, used by its name (`codes.UNKNOWN_KEY`), and the limits of a manifest's files.
 
 What a code asks, and how to satisfy it, is in `codes.toml` beside this module: `--explain` and the reference page show
-it. Limits in those texts are written as `$NAME` and come from `limits`.
+it. Each limit is stated once, for patterns, model, rules, messages and those texts, which write it as `$NAME`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,30 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from talekeeper.config import TOML_DEPTH
-from talekeeper.manifest import limits
 from talekeeper.text import EXACT_INTEGER
+
+LEVEL = 1
+"""The manifest level of this host. A manifest says in `api` which level it was written for; a rule introduced with a
+later level holds for manifests of that level only."""
+
+MANIFEST_KIB = 64
+SCHEMA_KIB = 256
+SEED_MIB = 16
+MEMBER_MIB = 64
+"""One unpacked file of a wheel."""
+
+NAME_LENGTH = 64
+KEY_LENGTH = 40
+"""The key of a setting."""
+MODULE_LENGTH = 200
+FILE_LENGTH = 255
+LINE_LENGTH = 120
+PROSE_LENGTH = 2000
+LEAST_DESCRIPTION = 20
+"""Characters from which a tool's description says something."""
+
+SEED_KEY_LENGTH = 200
+SESSION_SEED_LINES = 200
 
 Severity = Literal["error", "warning"]
 
@@ -50,7 +72,7 @@ def _texts() -> dict[str, dict[str, str]]:
     import tomli  # noqa: PLC0415 - a diagnostic shows the code alone
 
     text = Path(__file__).with_name("codes.toml").read_text(encoding="utf-8")
-    numbers = {**vars(limits), "TOML_DEPTH": TOML_DEPTH, "EXACT_INTEGER": EXACT_INTEGER}
+    numbers = {**globals(), "TOML_DEPTH": TOML_DEPTH, "EXACT_INTEGER": EXACT_INTEGER}
     shown = {name: f"{it:,}" for name, it in numbers.items() if isinstance(it, int)}
     return tomli.loads(Template(text).safe_substitute(shown))
 

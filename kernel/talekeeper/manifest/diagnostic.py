@@ -8,8 +8,8 @@ Small values of this room are named tuples: making such a class takes a tenth of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from talekeeper.config import KeyPath, Places, Span, pointer
 from talekeeper.manifest.codes import Code, Severity
@@ -50,10 +50,6 @@ class Diagnostic:
     def where(self) -> str:
         """`file:line:column`, or the file alone when nothing in it can be pointed at."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-
-    def as_json(self) -> dict[str, Any]:
-        """The object that `validate-plugin --format json` lists."""
-        return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.code} {self.message}"

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 
 from talekeeper.manifest import codes
 from talekeeper.manifest.entry_points import announced, folder_of, is_package_name
-from talekeeper.manifest.limits import MEMBER_MIB
 from talekeeper.manifest.loader import SIZE_LIMIT, examine
 from talekeeper.manifest.package import FILE_NAME, GROUP, Folder, Package, PathRefused, matches, refuse_unsafe
 from talekeeper.manifest.report import Examined, about
@@ -97,7 +96,7 @@ def _importable(package: str) -> Opened | None:
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error)
 _PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 20_000
-LARGEST_MEMBER = MEMBER_MIB * 1024 * 1024
+LARGEST_MEMBER = codes.MEMBER_MIB * 1024 * 1024
 _INSTALLERS_READ = ("METADATA", "RECORD", "WHEEL")
 
 
@@ -200,7 +199,7 @@ def _checked_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         except PathRefused as refusal:
             raise WheelRefused(f"{quoted(member.filename)} leads out of the archive: {refusal}") from None
         if member.file_size > LARGEST_MEMBER:
-            raise WheelRefused(f"{quoted(member.filename)} unpacks to more than {MEMBER_MIB} MiB")
+            raise WheelRefused(f"{quoted(member.filename)} unpacks to more than {codes.MEMBER_MIB} MiB")
         if member.compress_type not in _PACKED_AS:
             raise WheelRefused(f"{quoted(member.filename)} is neither stored nor deflated, as files of a wheel are")
         if member.external_attr >> 28 == _SYMBOLIC_LINK:

@@ -16,7 +16,6 @@ from talekeeper.manifest import codes
 from talekeeper.manifest.codes import Code
 from talekeeper.manifest.declared import Namespace, PluginManifest, SearchTable
 from talekeeper.manifest.diagnostic import Diagnostic, Finding, located, whole_file
-from talekeeper.manifest.limits import LEVEL, MANIFEST_KIB
 from talekeeper.manifest.package import Folder, Package
 from talekeeper.manifest.rules import identity
 from talekeeper.manifest.rules.contributions import POINTS
@@ -26,7 +25,7 @@ from talekeeper.manifest.rules.schema_files import SchemaFiles
 from talekeeper.manifest.shape import filled, fits_schema
 from talekeeper.text import is_array
 
-SIZE_LIMIT = MANIFEST_KIB * 1024
+SIZE_LIMIT = codes.MANIFEST_KIB * 1024
 
 _CODES: Mapping[FaultKind, Code] = MappingProxyType(
     {
@@ -86,7 +85,7 @@ def check_file(
     *,
     expected: Expected = NOTHING,
     shown: str | None = None,
-    level: int = LEVEL,
+    level: int = codes.LEVEL,
     package: Package | None = None,
 ) -> Checked:
     """Checks a `plugin.toml`, which diagnostics call `shown`. Never raises for what the file holds."""
@@ -109,7 +108,7 @@ def examine(
     *,
     root: Path = Path(),
     expected: Expected = NOTHING,
-    level: int = LEVEL,
+    level: int = codes.LEVEL,
     points: Mapping[str, Point] = POINTS,
 ) -> Checked:
     """Checks the bytes of a manifest against the files of its package, as a host of manifest level `level` would."""

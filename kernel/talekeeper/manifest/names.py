@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from talekeeper.manifest import codes
-from talekeeper.manifest.codes import Code
-from talekeeper.manifest.limits import KEY_LENGTH, NAME_LENGTH
+from talekeeper.manifest.codes import KEY_LENGTH, NAME_LENGTH, Code
 from talekeeper.text import quoted, spelled
 
 _MORE = NAME_LENGTH - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,7 +93,7 @@ def as_document(reports: Sequence[Report]) -> dict[str, Any]:
                         "file": one.file,
                         "id": one.checked.id,
                         "valid": one.checked.holds,
-                        "diagnostics": [it.as_json() for it in one.checked.diagnostics],
+                        "diagnostics": [asdict(it) for it in one.checked.diagnostics],
                     }
                     for one in report.examined
                 ],

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Diagnostic, Finding, located
-from talekeeper.manifest.limits import LEVEL
 from talekeeper.manifest.loader import check_file
 from talekeeper.manifest.names import tool_key
 from talekeeper.manifest.package import FILE_NAME, GROUP
@@ -23,7 +22,7 @@ _MOST_FOLDERS = 5_000
 _NOT_SOURCES = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 
 
-def check_target(target: str, *, level: int = LEVEL) -> Report:
+def check_target(target: str, *, level: int = codes.LEVEL) -> Report:
     """Checks everything a target names. Never raises for what the target holds, and imports none of its code."""
     try:
         found = _looked_at(target, Path(target), level)

@@ -60,7 +60,10 @@ def _written(plugin: str, folder: Path, *, data_only: bool) -> list[Path]:
 
 
 def _texts(plugin: str, *, data_only: bool) -> Iterator[tuple[str, str]]:
-    values = {"id": plugin, "package": package_name(plugin), "host": _host(Version(__version__))}
+    version = Version(__version__)
+    # The hosts that a plugin written for this one is likely to work with.
+    host = f">={version.major}.{version.minor},<{version.major + 1}"
+    values = {"id": plugin, "package": package_name(plugin), "host": host}
     templates = files("talekeeper.scaffold") / "templates"
     for kind in ("shared", "data" if data_only else "code"):
         for path, template in _below(templates / kind, PurePosixPath()):
@@ -79,11 +82,6 @@ def _below(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PurePosix
 def _name(path: PurePosixPath, values: Mapping[str, str]) -> str:
     parts = [values["package"] if part == _PACKAGE_FOLDER else part for part in path.parts]
     return "/".join(parts).removesuffix(_SUFFIX)
-
-
-def _host(version: Version) -> str:
-    """The hosts a plugin written for this one is likely to work with."""
-    return f">={version.major}.{version.minor},<{version.major + 1}"
 
 
 _FIELD = "NAME"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from talekeeper.manifest import limits, names
+from talekeeper.manifest import codes, names
 
 
 def _whole(value: Any) -> Any:
@@ -38,15 +38,15 @@ NamespaceName = Annotated[str, Field(pattern=names.NAMESPACE)]
 SettingKey = Annotated[str, Field(pattern=names.SETTING)]
 ToolName = Annotated[str, Field(pattern=names.TOOL)]
 LocalName = Annotated[str, Field(pattern=names.LOCAL)]
-ModuleName = Annotated[str, Field(pattern=names.MODULE, max_length=limits.MODULE_LENGTH)]
+ModuleName = Annotated[str, Field(pattern=names.MODULE, max_length=codes.MODULE_LENGTH)]
 ReadTarget = Annotated[str, Field(pattern=names.READ)]
 HostName = Annotated[str, Field(pattern=names.HOST, max_length=259)]
 TimeOfDay = Annotated[str, Field(pattern=names.TIME)]
-Line = Annotated[str, Field(min_length=1, max_length=limits.LINE_LENGTH, pattern=names.LINE)]
-Prose = Annotated[str, Field(min_length=1, max_length=limits.PROSE_LENGTH, pattern=names.PROSE)]
-FilePath = Annotated[str, Field(min_length=1, max_length=limits.FILE_LENGTH, pattern=names.LINE)]
+Line = Annotated[str, Field(min_length=1, max_length=codes.LINE_LENGTH, pattern=names.LINE)]
+Prose = Annotated[str, Field(min_length=1, max_length=codes.PROSE_LENGTH, pattern=names.PROSE)]
+FilePath = Annotated[str, Field(min_length=1, max_length=codes.FILE_LENGTH, pattern=names.LINE)]
 
-PropertyName = Annotated[str, Field(min_length=1, max_length=limits.LINE_LENGTH)]
+PropertyName = Annotated[str, Field(min_length=1, max_length=codes.LINE_LENGTH)]
 
 
 class Search(Entry):
@@ -146,7 +146,7 @@ class Job(Entry):
     )
 
 
-_Text = Annotated[str, Field(max_length=limits.PROSE_LENGTH)]
+_Text = Annotated[str, Field(max_length=codes.PROSE_LENGTH)]
 _Value = bool | int | float | _Text
 
 

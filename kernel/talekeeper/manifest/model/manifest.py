@@ -7,7 +7,6 @@ an editor and the host give the same verdict.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
-from pydantic.json_schema import GenerateJsonSchema
 
 from talekeeper.json_schema import DIALECT
 from talekeeper.manifest.model.entries import (
@@ -109,15 +107,9 @@ def model(points: Mapping[str, Point] = POINTS) -> type[BaseModel]:
 
 def generated_schema(points: Mapping[str, Point] = POINTS) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a manifest of this level."""
-    generated = model(points).model_json_schema(by_alias=True, schema_generator=GenerateJsonSchema)
-    closed = _closed(generated)
+    closed = _closed(model(points).model_json_schema())
     about = {"$schema": DIALECT, "title": "Talekeeper plugin manifest (plugin.toml)"}
     return {**about, **{key: it for key, it in closed.items() if key not in about}}
-
-
-def generated_text(points: Mapping[str, Point] = POINTS) -> str:
-    """The file as it is published."""
-    return json.dumps(generated_schema(points), ensure_ascii=False, indent=2) + "\n"
 
 
 def _closed(value: Any) -> Any:

@@ -105,7 +105,6 @@ def amended(data: Mapping[str, Any], shape: ShapeFindings) -> dict[str, Any]:
 
 
 def _at(data: Any, path: KeyPath) -> Any:
-    """The value at a path that is there."""
     for step in path:
         data = data[step]
     return data
@@ -165,7 +164,6 @@ def _grouped(errors: list[ModelError]) -> dict[KeyPath, list[ModelError]]:
 
 
 def _unknown_key(path: KeyPath, meant: KeyPath | None, schema: _Schema, *, newer: bool) -> Finding:
-    """An unknown key, and the one it means if that is known."""
     table, name = path[:-1], str(path[-1])
     known = known_keys(schema, table)
     code = codes.UNKNOWN_POINT if table == ("contributes",) else codes.UNKNOWN_KEY

@@ -9,7 +9,6 @@ from typing import Any
 from talekeeper.config import Table
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.limits import LEAST_DESCRIPTION
 from talekeeper.manifest.names import tool_key
 from talekeeper.manifest.rules import data
 from talekeeper.manifest.rules.point import Point, RuleContext, names_once, needs_code, schemas_hold
@@ -29,7 +28,7 @@ def _kernel_names(context: RuleContext) -> Iterator[Finding]:
 def _descriptions(context: RuleContext) -> Iterator[Finding]:
     for entry in context.entries:
         description = entry.text("description")
-        if description and len(description.strip()) < LEAST_DESCRIPTION:
+        if description and len(description.strip()) < codes.LEAST_DESCRIPTION:
             message = "the description is all a model has to decide by; say what the tool does and when to use it"
             yield Finding(codes.THIN_DESCRIPTION, entry.at("description"), message)
 

@@ -13,7 +13,6 @@ from talekeeper.config import KeyPath, Table, did_you_mean
 from talekeeper.json_schema import item_types, properties, required, schema_fault, types
 from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.limits import SEED_KEY_LENGTH, SEED_MIB, SESSION_SEED_LINES
 from talekeeper.manifest.package import Package, PathRefused
 from talekeeper.manifest.rules import schema_files
 from talekeeper.manifest.rules.point import RuleContext, listed_once
@@ -97,8 +96,8 @@ def _seeded(context: RuleContext, entry: Table, schema: Mapping[str, Any]) -> It
 
 def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
     limit = entry.whole("limit")
-    if entry.text("scope") in {None, "session"} and lines > SESSION_SEED_LINES:
-        message = f"the seed has {lines:,} lines, at most {SESSION_SEED_LINES} are loaded into a session"
+    if entry.text("scope") in {None, "session"} and lines > codes.SESSION_SEED_LINES:
+        message = f"the seed has {lines:,} lines, at most {codes.SESSION_SEED_LINES} are loaded into a session"
         yield Finding(codes.SEED_TOO_LONG, path, message)
     elif limit is not None and lines > limit:
         yield Finding(codes.SEED_TOO_LONG, path, f"the seed has {lines:,} lines, and limit is {limit:,}")
@@ -106,7 +105,7 @@ def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
 
 RULES = (_limits, _schemas)
 
-SIZE_LIMIT = SEED_MIB * 1024 * 1024
+SIZE_LIMIT = codes.SEED_MIB * 1024 * 1024
 _MOST_FAULTS = 5
 
 
@@ -152,7 +151,7 @@ def _all_rows(package: Package, files: Sequence[str], schema: Mapping[str, Any])
     for file in files:
         raw = package.read(file, SIZE_LIMIT + 1)
         if len(raw) > SIZE_LIMIT:
-            yield file, SeedRow(1, fault=f"the file is larger than {SEED_MIB} MiB")
+            yield file, SeedRow(1, fault=f"the file is larger than {codes.SEED_MIB} MiB")
         else:
             yield from ((file, row) for row in seed_rows(raw, schema))
 
@@ -168,6 +167,6 @@ def _row(number: int, line: bytes, *, keep_id: bool) -> SeedRow:
     if json_depth(value) > JSON_DEPTH_LIMIT:
         return SeedRow(number, fault=f"is nested more than {JSON_DEPTH_LIMIT} levels deep")
     key = value.get("id")
-    if not isinstance(key, str) or not key.strip() or len(key) > SEED_KEY_LENGTH:
-        return SeedRow(number, fault=f'has no text of 1 to {SEED_KEY_LENGTH} characters under "id"')
+    if not isinstance(key, str) or not key.strip() or len(key) > codes.SEED_KEY_LENGTH:
+        return SeedRow(number, fault=f'has no text of 1 to {codes.SEED_KEY_LENGTH} characters under "id"')
     return SeedRow(number, key, value if keep_id else {name: it for name, it in value.items() if name != "id"})

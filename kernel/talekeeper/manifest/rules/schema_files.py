@@ -10,11 +10,10 @@ from talekeeper.json_schema import DIALECT, endless, invalid_schema, references,
 from talekeeper.manifest import codes
 from talekeeper.manifest.codes import Code
 from talekeeper.manifest.diagnostic import Finding
-from talekeeper.manifest.limits import SCHEMA_KIB
 from talekeeper.manifest.package import Package, PathRefused
 from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
-SIZE_LIMIT = SCHEMA_KIB * 1024
+SIZE_LIMIT = codes.SCHEMA_KIB * 1024
 _MOST_FAULTS = 5
 _ABOUT_TYPES = "no such type; there are array, boolean, integer, null, number, object and string"
 
