@@ -6,10 +6,11 @@ known by its field's number and its position there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from talekeeper.search.storage.columns import Column, Doubles, Ints, Positions
 from talekeeper.search.storage.partition import PartState
 
 _DIGITS = 10
+_ARRAYS = ("field", "position", "score", "norm", "factor", "own", "near")
+"""What `Candidates` has of each row."""
 
 Place = tuple[int, int]
 """(field, position): a passage while a query runs."""
@@ -35,6 +38,7 @@ KeysOf = Callable[[Sequence[Place]], Mapping[Place, OrderKey]]
 class Field:
     """One partition of a query: its passages of one kind in scope, with the postings of all terms asked."""
 
+    number: int
     state: PartState
     scope: Scope
     kind: Kind
@@ -82,17 +86,8 @@ class Candidates:
 
     def rows(self, chosen: Positions) -> Candidates:
         """The chosen rows, in that order."""
-        return Candidates(
-            self.terms,
-            self.statistics,
-            self.field.take(chosen),
-            self.position.take(chosen),
-            self.score.take(chosen),
-            self.norm.take(chosen),
-            self.factor.take(chosen),
-            self.own.take(chosen, axis=0),
-            self.near.take(chosen, axis=0),
-        )
+        arrays = (getattr(self, name).take(chosen, axis=0) for name in _ARRAYS)
+        return Candidates(self.terms, self.statistics, *arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,49 +120,34 @@ def take_statistics(fields: Sequence[Field], kind: Kind, terms: Sequence[str], p
 
 def find_candidates(fields: Sequence[Field], terms: tuple[str, ...], statistics: Statistics, k: int) -> Candidates:
     """At least the `k` best passages of all fields, unordered; scores include the weight of the source."""
-    lists = [_of_field(number, field, terms, statistics, k) for number, field in enumerate(fields)]
-    return join(terms, statistics, lists)
+    return join([_of_field(field, terms, statistics, k) for field in fields])
 
 
-def join(terms: tuple[str, ...], statistics: Statistics, lists: Sequence[Candidates]) -> Candidates:
-    """All rows, one list behind the other."""
+def join(lists: Sequence[Candidates]) -> Candidates:
+    """All rows of lists with the same terms, one list behind the other; at least one list."""
+    first = lists[0]
     if len(lists) == 1:
-        return lists[0]
-    nothing = np.empty(0, np.intp)
-    no_numbers, no_rows = np.empty(0), np.empty((0, len(terms)))
-    empty = Candidates(terms, statistics, nothing, nothing, no_numbers, no_numbers, no_numbers, no_rows, no_rows)
-    every = [empty, *lists]
-    return Candidates(
-        terms,
-        statistics,
-        np.concatenate([one.field for one in every]),
-        np.concatenate([one.position for one in every]),
-        np.concatenate([one.score for one in every]),
-        np.concatenate([one.norm for one in every]),
-        np.concatenate([one.factor for one in every]),
-        np.concatenate([one.own for one in every]),
-        np.concatenate([one.near for one in every]),
-    )
+        return first
+    arrays: Iterable[Any] = (np.concatenate([getattr(one, name) for one in lists]) for name in _ARRAYS)
+    return Candidates(first.terms, first.statistics, *arrays)
 
 
-def _of_field(number: int, field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Candidates:
+def _of_field(field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Candidates:
     rough = approximate_scores(field.postings, terms, statistics, field.state.columns.length)
     weights = field.scope.weights
     scores = rough.scores if weights is None else rough.scores * weights.astype(np.float32)
-    return score_alone(number, field, top_k(scores, k, rough.ratio), terms, statistics)
+    return score_alone(field, top_k(scores, k, rough.ratio), terms, statistics)
 
 
-def score_alone(
-    number: int, field: Field, position: Positions, terms: tuple[str, ...], statistics: Statistics
-) -> Candidates:
+def score_alone(field: Field, position: Positions, terms: tuple[str, ...], statistics: Statistics) -> Candidates:
     """Passages of one field, at ascending positions, scored by their own words."""
     own = frequencies(field.postings, terms, position)
     length = field.state.columns.length[position]
     rows = Rows(position, length, statistics.average, own, np.zeros_like(own), np.ones(len(position)))
-    return score_rows(number, field, rows, terms, statistics)
+    return score_rows(field, rows, terms, statistics)
 
 
-def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], statistics: Statistics) -> Candidates:
+def score_rows(field: Field, rows: Rows, terms: tuple[str, ...], statistics: Statistics) -> Candidates:
     """Rows of one field scored in double precision; the same parts in another order sum up equal."""
     idfs = np.array([statistics.idf[term] for term in terms])
     norms = norm(rows.length, rows.average, statistics)
@@ -175,7 +155,7 @@ def score_rows(number: int, field: Field, rows: Rows, terms: tuple[str, ...], st
     factor = rows.factor if weights is None else rows.factor * weights[rows.position]
     total: Doubles = weigh(rows.own + rows.near, idfs, norms, statistics.k1).sum(axis=1)
     score: Doubles = (total * factor).round(_DIGITS)
-    which = np.full(len(score), number, np.intp)
+    which = np.full(len(score), field.number, np.intp)
     return Candidates(terms, statistics, which, rows.position, score, norms, factor, rows.own, rows.near)
 
 
@@ -217,7 +197,7 @@ def _break_ties(found: Candidates, fields: Sequence[Field], k: int, keys_of: Key
 def column(found: Candidates, fields: Sequence[Field], name: str) -> Ints:
     """What `Columns` has of this name for each row."""
     values = np.zeros(len(found), np.int64)
-    for number, field in enumerate(fields):
-        mine = found.field == number
+    for field in fields:
+        mine = found.field == field.number
         values[mine] = getattr(field.state.columns, name)[found.position[mine]]
     return values

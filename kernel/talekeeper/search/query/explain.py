@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import chain, compress
 
 from talekeeper.db import Tx
 from talekeeper.search.passage import Placing, Ranked, TermScore
 from talekeeper.search.query.candidates import Candidates, OrderKey, Place
 from talekeeper.search.storage.codec import decoding
-from talekeeper.search.storage.partition import PartState
+from talekeeper.search.storage.partition import PartState, SourceName
 
 
 class _Listed:
@@ -38,10 +37,10 @@ class Hits:
     `groups` has for each kind a list for each wording.
     """
 
-    def __init__(self, states: Sequence[PartState], groups: Iterable[Sequence[Candidates]]) -> None:
-        self._states = states
+    def __init__(self, names: Names, groups: Iterable[Sequence[Candidates]]) -> None:
+        self._names = names
+        self._states = names.states
         self._rows: dict[Place, list[tuple[_Listed, int]]] = {}
-        self._sources = [{number: name for name, number in state.sources.items()} for state in states]
         self._wordings = 0
         for lists in groups:
             self._wordings = len(lists)
@@ -63,14 +62,10 @@ class Hits:
         columns = self._states[place[0]].columns
         return -columns.turn.item(place[1]), -columns.depth.item(place[1])
 
-    def source(self, place: Place) -> int:
-        """The number of its source in its partition."""
-        return self._states[place[0]].columns.source.item(place[1])
-
-    def ranked(self, place: Place, names: Mapping[Place, Name], also: Sequence[Place], *, explain: bool) -> Ranked:
+    def ranked(self, place: Place, also: Sequence[Place], *, explain: bool) -> Ranked:
         """The passage as it is handed out; `also` are its equals, of the same partition."""
         number, position = place
-        columns, rows = self._states[number].columns, self._rows[place]
+        columns, rows, known = self._states[number].columns, self._rows[place], self._names.known
         listed, row = rows[0]
         matched, near = listed.matched[row], listed.lent[row] if listed.lent else ()
         if len(rows) > 1:
@@ -80,13 +75,13 @@ class Hits:
         return Ranked(
             self._states[number].row.id,
             columns.doc.item(position),
-            *self._sources[number][columns.source.item(position)],
-            names[place][0],
+            *self._names.source(place),
+            known[place][0],
             columns.turn.item(position),
             listed.score[row],
             matched,
             tuple([term for term in near if term not in matched]) if near else (),
-            tuple([(names[other][0], columns.turn.item(other[1])) for other in also]) if also else (),
+            tuple([(known[other][0], columns.turn.item(other[1])) for other in also]) if also else (),
             _explain(listed.found, row) if explain else (),
             listed.found.closeness.get(place),
             self._placing(place, listed) if explain else None,
@@ -120,60 +115,40 @@ def _union(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 Name = tuple[str, int]
 """Key and digest."""
-_AT_ONCE = 512
-_NAMES = "SELECT doc, key, digest FROM doc WHERE part = ? AND doc IN ({})"
+_NAMES = "SELECT doc, key, digest FROM doc WHERE part = ? AND doc IN (SELECT value FROM json_each(?))"
 
 
 class Names:
-    """Reads each passage's name once a query."""
+    """Reads each passage's name once a query; `known` are those read."""
 
     def __init__(self, tx: Tx, states: Sequence[PartState]) -> None:
         self._tx = tx
-        self._states = states
+        self.states = states
+        self.known: dict[Place, Name] = {}
         self._sources = [{number: name for name, number in state.sources.items()} for state in states]
-        self._known: dict[Place, Name] = {}
 
     @decoding
     def of(self, places: Sequence[Place]) -> Mapping[Place, Name]:
         """The names of these places, each given once, and of those asked for earlier."""
-        for number in range(len(self._states)):
-            unknown = [place for place in places if place[0] == number and place not in self._known]
+        for number, state in enumerate(self.states):
+            unknown = [place for place in places if place[0] == number and place not in self.known]
             if unknown:
-                self._read(self._states[number], unknown)
-        return self._known
+                self._read(state, unknown)
+        return self.known
 
     def order_keys(self, places: Sequence[Place]) -> Mapping[Place, OrderKey]:
         """What decides last between equals: names, which no rebuild changes as it does numbers and positions."""
         names = self.of(places)
-        return {place: (*self._source(place), names[place][0]) for place in places}
+        return {place: (*self.source(place)[1:], names[place][0]) for place in places}
 
-    def _source(self, place: Place) -> tuple[str, str]:
+    def source(self, place: Place) -> SourceName:
+        """Kind, plugin and namespace."""
         number, position = place
-        _, plugin, namespace = self._sources[number][self._states[number].columns.source.item(position)]
-        return plugin, namespace
+        return self._sources[number][self.states[number].columns.source.item(position)]
 
     def _read(self, state: PartState, places: Sequence[Place]) -> None:
         place_of = {state.columns.doc.item(place[1]): place for place in places}
-        docs = list(place_of)
-        known = len(self._known)
-        for start in range(0, len(docs), _AT_ONCE):
-            some = docs[start : start + _AT_ONCE]
-            for doc, key, digest in self._tx.rows(_statement(len(some)), [state.row.id, *_filled(some)]):
-                self._known[place_of[doc]] = key, digest
-        if len(self._known) < known + len(places):
+        rows = self._tx.rows(_NAMES, (state.row.id, str(list(place_of))))
+        self.known.update((place_of[doc], (key, digest)) for doc, key, digest in rows)
+        if len(rows) < len(places):
             raise LookupError("a passage has no name")
-
-
-def _room(size: int) -> int:
-    """A power of two: with lists of few lengths SQLite prepares few statements."""
-    return 1 << (size - 1).bit_length()
-
-
-def _filled(docs: list[int]) -> list[int]:
-    """The same numbers, as many as there is room for."""
-    return docs + docs[-1:] * (_room(len(docs)) - len(docs))
-
-
-@cache
-def _statement(size: int) -> str:
-    return _NAMES.format(", ".join("?" * _room(size)))

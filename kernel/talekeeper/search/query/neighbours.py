@@ -34,16 +34,15 @@ from talekeeper.search.storage.columns import Doubles, Positions
 def rescore(found: Candidates, fields: Sequence[Field], params: RankingParams) -> Candidates:
     """The list with its best rescored and their neighbours among them, unordered; `found` is in order."""
     best = found.rows(np.arange(min(params.best, len(found))))
-    lists = [_of_field(number, field, best, params) for number, field in enumerate(fields)]
-    rescored = join(found.terms, found.statistics, lists)
+    rescored = join([_of_field(field, best, params) for field in fields])
     replaced = set(rescored.places)
     rest = [row for row, place in enumerate(found.places) if place not in replaced]
-    return join(found.terms, found.statistics, [rescored, found.rows(np.array(rest, np.intp))])
+    return join([rescored, found.rows(np.array(rest, np.intp))])
 
 
-def _of_field(number: int, field: Field, best: Candidates, params: RankingParams) -> Candidates:
+def _of_field(field: Field, best: Candidates, params: RankingParams) -> Candidates:
     along = field.scope.along
-    around = _within(field.scope.places(best.position[best.field == number]), params.reach, len(along))
+    around = _within(field.scope.places(best.position[best.field == field.number]), params.reach, len(along))
     needed = _within(around, len(params.before), len(along))
     columns, positions = field.state.columns, along[needed]
     ascending = np.argsort(positions, kind="stable")
@@ -69,7 +68,7 @@ def _of_field(number: int, field: Field, best: Candidates, params: RankingParams
         near=part * np.minimum(near, params.most),
         factor=1 - params.asking * asks[own],
     )
-    return score_rows(number, field, rows, best.terms, best.statistics)
+    return score_rows(field, rows, best.terms, best.statistics)
 
 
 def _within(places: Positions, reach: int, size: int) -> Positions:

@@ -16,11 +16,11 @@ from talekeeper.db import Tx
 from talekeeper.search.passage import Kind, LeftOut, Query, Ranked, Ranking
 from talekeeper.search.query.bm25 import Statistics
 from talekeeper.search.query.candidates import Candidates, Field, Place, find_candidates, order, take_statistics
-from talekeeper.search.query.explain import Hits, Name, Names
+from talekeeper.search.query.explain import Hits, Names
 from talekeeper.search.query.neighbours import rescore
 from talekeeper.search.query.params import RANK_DAMPING, STANDARD, RankingParams
 from talekeeper.search.query.postings import PostingCache, Postings, fetch, narrow
-from talekeeper.search.query.scope import Scope, left_out, scope_key, scope_of
+from talekeeper.search.query.scope import Scope, left_out, scope_of
 from talekeeper.search.storage.columns import Singles
 from talekeeper.search.storage.partition import PartCache, PartState
 
@@ -59,27 +59,27 @@ class FetchedQuery:
     states: Sequence[PartState]
     scopes: Sequence[Scope]
     postings: Sequence[Postings]
-    params: RankingParams = STANDARD
+    params: RankingParams
+    names: Names
     matrices: Sequence[Matrix] = ()
     """The vectors of each partition, where meaning is asked."""
 
     def fields(self, kind: Kind) -> list[Field]:
         """What each partition has of a kind; numbered as the partitions."""
         return [
-            Field(state, scope, kind, narrow(held, scope, kind))
-            for state, scope, held in zip(self.states, self.scopes, self.postings, strict=True)
+            Field(number, state, scope, kind, narrow(held, scope, kind))
+            for number, (state, scope, held) in enumerate(zip(self.states, self.scopes, self.postings, strict=True))
         ]
 
 
-def answer(asked: FetchedQuery, names: Names) -> tuple[Ranked, ...]:
+def _answer(asked: FetchedQuery) -> tuple[Ranked, ...]:
     """At most `query.depth` hits, best first."""
     fields = {kind: asked.fields(kind) for kind in _KINDS if any(scope.counts[kind] for scope in asked.scopes)}
     hits: tuple[Ranked, ...] = ()
-    shortest = _shortest(asked)
     for times in _WIDENINGS:
-        width = max(asked.query.depth, shortest) * times
-        lists = {kind: _lists(asked, kind, held, width, names) for kind, held in fields.items()}
-        hits = _one_list(asked, lists, names)
+        width = max(asked.query.depth, _shortest(asked)) * times
+        lists = {kind: _lists(asked, kind, held, width) for kind, held in fields.items()}
+        hits = _one_list(asked, lists)
         if len(hits) >= asked.query.depth or all(len(found) < width for group in lists.values() for found in group):
             break
     return hits
@@ -92,13 +92,13 @@ def _shortest(asked: FetchedQuery) -> int:
     return asked.params.best if asked.query.neighbours else 1
 
 
-def all_terms(wordings: Sequence[Wording]) -> list[str]:
+def _all_terms(wordings: Sequence[Wording]) -> list[str]:
     """Each term once."""
     first = [term for wording in wordings for term in wording.terms]
     return list(dict.fromkeys([*first, *(term for wording in wordings for term in wording.everyday)]))
 
 
-def backoff_characters(asked: FetchedQuery) -> tuple[str, ...]:
+def _backoff_characters(asked: FetchedQuery) -> tuple[str, ...]:
     """The characters to ask for besides, by what the passages of each kind in scope hold."""
     paired = [wording.paired for wording in asked.wordings if wording.paired]
     if not paired:
@@ -108,18 +108,18 @@ def backoff_characters(asked: FetchedQuery) -> tuple[str, ...]:
     return tuple(dict.fromkeys(character for df in held for one in paired for character in unheld_characters(one, df)))
 
 
-def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int, names: Names) -> list[Candidates]:
+def _lists(asked: FetchedQuery, kind: Kind, fields: Sequence[Field], width: int) -> list[Candidates]:
     """The best of a kind for each wording."""
-    rescores = kind is Kind.MESSAGE and asked.query.neighbours
+    rescores, keys_of = kind is Kind.MESSAGE and asked.query.neighbours, asked.names.order_keys
     every = take_statistics(fields, kind, asked.terms, asked.params)
     lists: list[Candidates] = []
     for wording in asked.wordings:
         terms, statistics = _with_backoff(wording, every, asked.params)
-        found = order(find_candidates(fields, terms, statistics, width), fields, width, names.order_keys)
+        found = order(find_candidates(fields, terms, statistics, width), fields, width, keys_of)
         if rescores and len(found):
             found = found.widened(wording.everyday, asked.params.everyday)
-            found = order(rescore(found, fields, asked.params), fields, width, names.order_keys)
-        lists.append(_by_meaning_too(asked, found, fields, wording, width, names))
+            found = order(rescore(found, fields, asked.params), fields, width, keys_of)
+        lists.append(_by_meaning_too(asked, found, fields, wording, width))
     return lists
 
 
@@ -134,7 +134,7 @@ def _with_backoff(
 
 
 def _by_meaning_too(
-    asked: FetchedQuery, found: Candidates, fields: Sequence[Field], wording: Wording, width: int, names: Names
+    asked: FetchedQuery, found: Candidates, fields: Sequence[Field], wording: Wording, width: int
 ) -> Candidates:
     """The list as it is where the wording has no vector or passages have none."""
     if wording.vector is None:
@@ -142,36 +142,32 @@ def _by_meaning_too(
     from talekeeper.search.vector.hybrid import blend  # noqa: PLC0415 - see above
     from talekeeper.search.vector.scores import meaning_scores  # noqa: PLC0415 - see above
 
-    listed = [found.position[found.field == number] for number in range(len(fields))]
+    listed = [found.position[found.field == field.number] for field in fields]
     measured = meaning_scores(fields, asked.matrices, wording.vector, listed, width, asked.params)
-    return found if measured is None else blend(found, fields, measured, width, asked.params, names.order_keys)
+    return found if measured is None else blend(found, fields, measured, width, asked.params, asked.names.order_keys)
 
 
-def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Candidates]], names: Names) -> tuple[Ranked, ...]:
-    hits = Hits(asked.states, lists.values())
-    ranked = [_fused(asked.params, hits, group, names) for group in lists.values()]
-    merged = merge(ranked, lambda place: -hits.coverage(place))
+def _one_list(asked: FetchedQuery, lists: Mapping[Kind, Sequence[Candidates]]) -> tuple[Ranked, ...]:
+    names = asked.names
+    hits = Hits(names, lists.values())
+    merged = merge([_fused(asked, hits, group) for group in lists.values()], lambda place: -hits.coverage(place))
     named = names.of(merged)
-    folded = _folded(hits, merged, named) if asked.params.fold else {}
+    folded: Mapping[Place, Sequence[Place]] = {}  # as usual, where no two texts are the same
+    if asked.params.fold and len({named[place][1] for place in merged}) < len(merged):
+        folded = fold(merged, lambda place: (place[0], names.source(place), named[place][1]))
     best = list(folded or merged)[: asked.query.depth]
-    explain = asked.query.explain
-    return tuple([hits.ranked(place, named, folded.get(place, ()), explain=explain) for place in best])
+    return tuple([hits.ranked(place, folded.get(place, ()), explain=asked.query.explain) for place in best])
 
 
-def _folded(hits: Hits, merged: Sequence[Place], names: Mapping[Place, Name]) -> dict[Place, list[Place]]:
-    """Each first of its equals with the others; nothing where no two texts are the same, as is usual."""
-    if len({names[place][1] for place in merged}) == len(merged):
-        return {}
-    return fold(merged, lambda place: (place[0], hits.source(place), names[place][1]))
-
-
-def _fused(params: RankingParams, hits: Hits, lists: Sequence[Candidates], names: Names) -> list[Place]:
+def _fused(asked: FetchedQuery, hits: Hits, lists: Sequence[Candidates]) -> list[Place]:
     """What the wordings found, as one list; of equals, the better scored, then the usual order of ties."""
     places = [found.places for found in lists]
     if len(places) == 1:
         return places[0]
-    keys = names.order_keys(list(dict.fromkeys(place for found in places for place in found)))
-    return fuse(places, lambda place: (-hits.score(place), *hits.among_equals(place), keys[place]), params.damping)
+    keys = asked.names.order_keys(list(dict.fromkeys(place for found in places for place in found)))
+    return fuse(
+        places, lambda place: (-hits.score(place), *hits.among_equals(place), keys[place]), asked.params.damping
+    )
 
 
 H = TypeVar("H", bound=Hashable)
@@ -248,39 +244,39 @@ class Searcher:
 
     def search(self, tx: Tx, query: Query) -> Ranking:
         """Ranks the passages in scope; the words of other scopes have no influence."""
-        params = self._params
         states, scopes = self._in_scope(tx, query)
         searched = sum(sum(scope.counts) for scope in scopes)
         rescores = query.neighbours and any(scope.counts[Kind.MESSAGE] for scope in scopes)
-        wordings = _wordings(query, params, everyday=rescores)
+        wordings = _wordings(query, self._params, everyday=rescores)
         if not (searched and wordings and query.depth > 0):
             return Ranking((), searched, left_out=_left_out(query, states, scopes))
-        terms = all_terms(wordings)
+        terms = _all_terms(wordings)
         postings = fetch(tx, self._postings, states, terms)
         matrices = self._matrices_of(tx, query, states)
-        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, params, matrices)
-        if characters := backoff_characters(asked):
+        asked = FetchedQuery(
+            query, wordings, terms, states, scopes, postings, self._params, Names(tx, states), matrices
+        )
+        if characters := _backoff_characters(asked):
             terms = list(dict.fromkeys([*terms, *characters]))
             asked = replace(asked, terms=terms, postings=fetch(tx, self._postings, states, terms))
-        found = answer(asked, Names(tx, states))
-        return Ranking(found, searched, _compared(states, scopes, matrices), _left_out(query, states, scopes))
+        return Ranking(_answer(asked), searched, _compared(states, scopes, matrices), _left_out(query, states, scopes))
 
     def holding(self, tx: Tx, query: Query) -> dict[str, int]:
         """How many of the passages in scope hold each term of the query's texts."""
-        params = self._params
         states, scopes = self._in_scope(tx, query)
-        wordings = _wordings(query, params)
-        terms = all_terms(wordings)
+        wordings = _wordings(query, self._params)
+        terms = _all_terms(wordings)
         postings = fetch(tx, self._postings, states, terms)
-        asked = FetchedQuery(query, wordings, terms, states, scopes, postings, params)
-        found = [field.postings.df() for kind in Kind for field in asked.fields(kind)]
+        found = [
+            narrow(held, scope, kind).df() for kind in _KINDS for held, scope in zip(postings, scopes, strict=True)
+        ]
         return {term: sum(held[term] for held in found) for term in terms}
 
     def _in_scope(self, tx: Tx, query: Query) -> tuple[list[PartState], list[Scope]]:
         """Of each partition of the query that exists, its state and what the query may see of it."""
         held = self._parts.load(tx, [scope.part for scope in query.parts])
         present = [(held[scope.part], scope) for scope in query.parts if scope.part in held]
-        scopes = [scope_of(state, scope_key(query, scope)) for state, scope in present]
+        scopes = [scope_of(state, query, scope) for state, scope in present]
         return [state for state, _ in present], scopes
 
     def _matrices_of(self, tx: Tx, query: Query, states: Sequence[PartState]) -> tuple[Matrix, ...]:
@@ -308,8 +304,8 @@ def _left_out(query: Query, states: Sequence[PartState], scopes: Sequence[Scope]
     """Summed over the partitions; None where no explanation was asked."""
     if not query.explain:
         return None
-    keys = {part.part: scope_key(query, part) for part in query.parts}
-    found = [left_out(state, keys[state.row.id], scope) for state, scope in zip(states, scopes, strict=True)]
+    parts = {part.part: part for part in query.parts}
+    found = [left_out(state, query, parts[state.row.id], scope) for state, scope in zip(states, scopes, strict=True)]
     return LeftOut(
         sum(one.lineage for one in found), sum(one.turns for one in found), sum(one.running for one in found)
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,21 +19,6 @@ _DEEPEST = 2**31 - 1
 def label_of(kind: Kind) -> int:
     """What `Scope.labels` holds for a passage of this kind in scope."""
     return kind + 1
-
-
-class ScopeKey(NamedTuple):
-    """What a query asks of one partition; equal keys have equal scopes."""
-
-    upto: frozenset[tuple[int, int]]
-    sources: tuple[Source, ...]
-    turn_from: int | None
-    turn_to: int | None
-    before_turn: int | None
-
-
-def scope_key(query: Query, part: PartScope) -> ScopeKey:
-    """The key of `query` for one of its partitions."""
-    return ScopeKey(frozenset(part.upto.items()), query.sources, query.turn_from, query.turn_to, query.before_turn)
 
 
 class Scope:
@@ -103,36 +88,37 @@ def _ascends(values: Column) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
-def scope_of(state: PartState, key: ScopeKey) -> Scope:
-    """The scope made earlier for the same key, or a new one."""
-    return state.derived(key, lambda: make_scope(state, key))
+def scope_of(state: PartState, query: Query, part: PartScope) -> Scope:
+    """The scope made earlier for the same question, or a new one."""
+    key = (frozenset(part.upto.items()), query.sources, query.turn_from, query.turn_to, query.before_turn)
+    return state.derived(key, lambda: _make_scope(state, query, part.upto))
 
 
-def make_scope(state: PartState, key: ScopeKey) -> Scope:
-    """Applies the filters of `key`: deadness, lineage and source, then versions, then turns.
+def _make_scope(state: PartState, query: Query, upto: Mapping[int, int]) -> Scope:
+    """Applies the filters of `query`: deadness, lineage and source, then versions, then turns.
 
     Versions are decided before turns are looked at: a version that lost does not come back because the winner's turn
     is out of range.
     """
-    columns, extent, upto = state.columns, state.extent, dict(key.upto)
-    labels, weights = _by_source(state, key.sources)
+    columns, extent = state.columns, state.extent
+    labels, weights = _by_source(state, query.sources)
     labels *= state.live.view(np.uint8)
     if extent.branch or extent.depth > upto.get(0, -1):
         labels *= on_lineage(columns, extent.branch, upto).view(np.uint8)
-    if any(source.plugin for source in key.sources):
+    if any(source.plugin for source in query.sources):
         _drop_beaten_versions(columns, labels)
         labels[(labels == label_of(Kind.RECORD)) & ((columns.flags & WITHDRAWN) != 0)] = OUTSIDE
-    _apply_turns(columns, labels, key)
+    _apply_turns(columns, labels, query)
     return Scope(labels, state, weights)
 
 
-def left_out(state: PartState, key: ScopeKey, scope: Scope) -> LeftOut:
-    """What the filters of `key`, whose scope that is, took out of a partition."""
-    labels, _ = _by_source(state, key.sources)
+def left_out(state: PartState, query: Query, part: PartScope, scope: Scope) -> LeftOut:
+    """What the filters of `query`, whose scope that is, took out of a partition."""
+    labels, _ = _by_source(state, query.sources)
     live = int(np.count_nonzero(labels * state.live.view(np.uint8)))
-    every = key._replace(before_turn=None)
-    within = sum(scope_of(state, every).counts)
-    standing = sum(scope_of(state, every._replace(turn_from=None, turn_to=None)).counts)
+    every = replace(query, before_turn=None)
+    within = sum(scope_of(state, every, part).counts)
+    standing = sum(scope_of(state, replace(every, turn_from=None, turn_to=None), part).counts)
     return LeftOut(live - standing, standing - within, within - sum(scope.counts))
 
 
@@ -191,13 +177,13 @@ def _newest_by_person(columns: Columns, rows: Positions, group: Positions, revis
     return newest[group]
 
 
-def _apply_turns(columns: Columns, labels: Bytes, key: ScopeKey) -> None:
+def _apply_turns(columns: Columns, labels: Bytes, query: Query) -> None:
     turn = columns.turn
-    if key.turn_from is not None:
-        labels[turn < key.turn_from] = OUTSIDE
-    if key.turn_to is not None:
-        labels[turn > key.turn_to] = OUTSIDE
-    if key.turn_from is not None or key.turn_to is not None:
+    if query.turn_from is not None:
+        labels[turn < query.turn_from] = OUTSIDE
+    if query.turn_to is not None:
+        labels[turn > query.turn_to] = OUTSIDE
+    if query.turn_from is not None or query.turn_to is not None:
         labels[turn < 0] = OUTSIDE
-    if key.before_turn is not None:
-        labels[(turn >= key.before_turn) & (labels == label_of(Kind.MESSAGE))] = OUTSIDE
+    if query.before_turn is not None:
+        labels[(turn >= query.before_turn) & (labels == label_of(Kind.MESSAGE))] = OUTSIDE

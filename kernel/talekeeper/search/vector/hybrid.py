@@ -39,10 +39,8 @@ def blend(
     keys_of: KeysOf,
 ) -> Candidates:
     """The list in its new order, with passages that entered by meaning alone; `found` is in order by words."""
-    entrants = [
-        _entrants(number, field, found, meaning_scores[number], width, params) for number, field in enumerate(fields)
-    ]
-    every = join(found.terms, found.statistics, [found, *entrants])
+    entrants = [_entrants(field, found, meaning_scores[field.number], width, params) for field in fields]
+    every = join([found, *entrants])
     cosine, z_score, lacks = _z_scores(every, meaning_scores)
     weights = _weights(every, fields)
     room = 1 - params.meaning_covered * _covered(every, fields, weights, params)
@@ -79,14 +77,14 @@ def _attainable(found: Candidates) -> float:
 
 
 def _entrants(
-    number: int, field: Field, found: Candidates, standing: MeaningScores, width: int, params: RankingParams
+    field: Field, found: Candidates, standing: MeaningScores, width: int, params: RankingParams
 ) -> Candidates:
     """The passages that stand out most and are not in the list, scored by their words."""
     high = np.flatnonzero(standing.z_score >= params.meaning_gate)
     if len(high) > width:  # with all equals of the last, so that no number in the index decides
         high = high[standing.z_score[high] >= np.partition(standing.z_score[high], -width)[-width]]
-    position = np.setdiff1d(standing.position[high], found.position[found.field == number])
-    return score_alone(number, field, position, found.terms, found.statistics)
+    position = np.setdiff1d(standing.position[high], found.position[found.field == field.number])
+    return score_alone(field, position, found.terms, found.statistics)
 
 
 def _z_scores(every: Candidates, meaning_scores: Sequence[MeaningScores]) -> tuple[Doubles, Doubles, Doubles]:
@@ -101,9 +99,9 @@ def _z_scores(every: Candidates, meaning_scores: Sequence[MeaningScores]) -> tup
 def _weights(every: Candidates, fields: Sequence[Field]) -> Doubles:
     """The declared weight of each row's source."""
     weights = np.ones(len(every))
-    for number, field in enumerate(fields):
+    for field in fields:
         if field.scope.weights is not None:
-            mine = every.field == number
+            mine = every.field == field.number
             weights[mine] = field.scope.weights[every.position[mine]]
     return weights
 
