@@ -26,9 +26,9 @@ from talekeeper.ids import SortableIds
 from talekeeper.story import Address, Session, Story
 
 if TYPE_CHECKING:
-    from talekeeper.embedding import Encoder, Semantics
+    from talekeeper.embedding import EmbeddingProvider, Encoder, Semantics
     from talekeeper.models import Models, Redactor
-    from talekeeper.plugins import Host, Providers
+    from talekeeper.plugins import Host
     from talekeeper.search import Index
     from talekeeper.services import Services
     from talekeeper.trace import Trace
@@ -86,6 +86,8 @@ class Home:
         self._tracing = tracing
         self._models: Models | None = None
         self._keys: Redactor | None = None
+        self.providers: dict[str, EmbeddingProvider] = {}
+        """What embeds in this process without being a plugin's, by the name that a configuration gives."""
 
     @classmethod
     def open(
@@ -161,13 +163,6 @@ class Home:
         return Host(self.story, self.clock, folder=self.folder / "plugins", overrides=overrides, trace=self.trace)
 
     @cached_property
-    def providers(self) -> Providers:
-        """What plugins offer instead of models."""
-        from talekeeper.plugins import Providers  # noqa: PLC0415 - as above
-
-        return Providers()
-
-    @cached_property
     def semantics(self) -> Semantics:
         """Search by meaning."""
         from talekeeper.embedding import Semantics  # noqa: PLC0415 - a listing embeds nothing
@@ -200,7 +195,7 @@ class Home:
         models = self.models
         if models.provided is None and models.slot(EMBEDDING) is None:
             return None
-        return open_encoder(models, self.host, self.providers, self.clock)
+        return open_encoder(models, self.host, self.clock, self.providers)
 
     # Models and turns
 

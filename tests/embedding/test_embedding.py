@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from talekeeper.embedding import EmbeddingProvider
 from talekeeper.home import Home
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import Models, ProviderSettings
@@ -91,6 +92,7 @@ def test_a_mistake_in_the_configuration_is_told_beside_an_answer_by_words(tmp_pa
 BUSY = """
 import sys, time
 from pathlib import Path
+from talekeeper.embedding import EmbeddingProvider
 from talekeeper.home import Home
 from talekeeper.models import Models, ProviderSettings
 from talekeeper.testing import hash_vector
@@ -100,7 +102,7 @@ def embed(texts, model):
     return [hash_vector(text) for text in texts]
 
 home = Home.open(Path(sys.argv[1]), tracing=False)
-home.providers.register_embedding_provider("hash", version="1", models=["m"], embed=embed)
+home.providers["hash"] = EmbeddingProvider("hash", "1", embed, lambda: ["m"])
 home.use_models(Models(provided=ProviderSettings("hash", batch=1)))
 home.semantics.embed()
 print("done", flush=True)
@@ -140,5 +142,5 @@ def provide(home: Home, embedded: list[str]) -> None:
         embedded.extend(texts)
         return [hash_vector(text) for text in texts]
 
-    home.providers.register_embedding_provider("hash", version="1", models=["m"], embed=embed)
+    home.providers["hash"] = EmbeddingProvider("hash", "1", embed, lambda: ["m"])
     home.use_models(Models(provided=ProviderSettings("hash")))

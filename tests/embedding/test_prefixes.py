@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from talekeeper.embedding import EmbeddingProvider
 from talekeeper.home import Home
 from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import Models, ProviderSettings
@@ -96,7 +97,7 @@ def provide(home: Home, provided: ProviderSettings) -> list[str]:
         given.extend(texts)
         return [hash_vector(text) for text in texts]
 
-    home.providers.register_embedding_provider(provided.provider, version="1", models=["m"], embed=embed)
+    home.providers[provided.provider] = EmbeddingProvider(provided.provider, "1", embed, lambda: ["m"])
     home.use_models(Models(provided=provided))
     return given
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from talekeeper.db import Tx
+from talekeeper.embedding import EmbeddingProvider
 from talekeeper.errors import BadReply, Cancelled, HeldAcrossCall, ModelUnreachable
 from talekeeper.home import Home
 from talekeeper.manifest import Namespace, SearchTable
@@ -53,7 +54,7 @@ def home(tmp_path: Path, encoder: Encoder) -> Iterator[Home]:
 
 
 def register(home: Home, encoder: Encoder, version: str = "1") -> None:
-    home.providers.register_embedding_provider("concepts", version=version, models=["small"], embed=encoder)
+    home.providers["concepts"] = EmbeddingProvider("concepts", version, encoder, lambda: ["small"])
     home.use_models(Models(provided=ProviderSettings("concepts", batch=2)))
 
 
@@ -280,7 +281,7 @@ def test_rubbish_of_a_provider_is_its_fault(home: Home, given: Any) -> None:
     def embed(texts: Sequence[str], model: str) -> Any:
         return given
 
-    home.providers.register_embedding_provider("rubbish", version="1", models=["m"], embed=embed)
+    home.providers["rubbish"] = EmbeddingProvider("rubbish", "1", embed, lambda: ["m"])
     home.use_models(Models(provided=ProviderSettings("rubbish")))
     tell(home, TEXTS[0])
 

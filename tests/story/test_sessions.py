@@ -8,9 +8,8 @@ import pytest
 from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Tx
 from talekeeper.errors import Conflict, NotFound, ParameterError
-from talekeeper.identity import is_owner
 from talekeeper.manifest import Namespace
-from talekeeper.story import ROOT, Address, Draft, Message, Scope, Story
+from talekeeper.story import ROOT, Address, Draft, Message, Scope, Story, is_owner
 
 Say = Callable[..., list[Message]]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from talekeeper.faces import lazy_face
 
 if TYPE_CHECKING:
-    from talekeeper.embedding.encoders import Encoder, open_encoder
+    from talekeeper.embedding.encoders import EmbeddingProvider, Encoder, open_encoder
     from talekeeper.embedding.semantics import AFTER_A_TURN, EmbeddedQuestion, EmbeddingStatus, Semantics
 else:
     __getattr__ = lazy_face(__name__)
@@ -16,6 +16,7 @@ else:
 __all__ = [
     "AFTER_A_TURN",
     "EmbeddedQuestion",
+    "EmbeddingProvider",
     "EmbeddingStatus",
     "Encoder",
     "Semantics",

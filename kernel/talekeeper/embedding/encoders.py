@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from talekeeper.clock import Clock
-from talekeeper.errors import BadReply, NoModel
+from talekeeper.errors import BadReply, NoModel, PluginError
 from talekeeper.models import EMBEDDING, LOCAL, Cancel, Models, ProviderSettings, Slot, TimeLimits, storable_text
-from talekeeper.plugins import Call, EmbeddingProvider, Host, Providers, VectorStore, provider_functions
+from talekeeper.plugins import Call, Host
 from talekeeper.story import WAY, Story
 
 T = TypeVar("T")
@@ -28,6 +29,36 @@ _QUESTION = TimeLimits(connect=2.0, first=8.0, between=8.0, total=10.0)
 """Seconds: a search that waits longer for its question's vectors answers by words."""
 
 _AT_ONCE = 1_000  # keys in one call of a store
+
+Embed = Callable[[Sequence[str], str], Sequence[Sequence[float]]]
+"""`embed(texts, model)` gives one vector for each text, in order, all of one length."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingProvider:
+    """`version` changes whenever the same text would get another vector: all vectors are then made again."""
+
+    name: str
+    version: str
+    embed: Embed
+    list_models: Callable[[], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStore:
+    """Keeps vectors by key, outside the home's database.
+
+    `get(keys)` gives those that are there; `upsert(vectors)` writes by key; `list(after, limit)` gives keys in order
+    behind `after`; `remove(keys)` takes them away, unknown ones too; `prune(prefix)` takes away all keys that do not
+    begin with it, and gives how many.
+    """
+
+    name: str
+    get: Callable[[Sequence[str]], Mapping[str, Sequence[float]]]
+    upsert: Callable[[Mapping[str, Sequence[float]]], None]
+    list: Callable[[str, int], Sequence[str]]
+    remove: Callable[[Sequence[str]], None]
+    prune: Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +77,13 @@ class Encoder:
     store: PluginStore | None = None
 
 
-def open_encoder(models: Models, host: Host, providers: Providers, clock: Clock) -> Encoder | None:
-    """None where nothing embeds. Raises `ModelError` or `PluginError` where it cannot be had."""
+def open_encoder(
+    models: Models, host: Host, clock: Clock, providers: Mapping[str, EmbeddingProvider] = MappingProxyType({})
+) -> Encoder | None:
+    """None where nothing embeds. Raises `ModelError` or `PluginError` where it cannot be had.
+
+    `providers` are those of the process, by name; a plugin's are called `plugin/name` and run under the guard.
+    """
     provided, slot = models.provided, models.slot(EMBEDDING)
     if provided is not None:
         encoder = _prefixed(_provided(provided, host, providers), provided)
@@ -90,15 +126,13 @@ def _endpoint(models: Models, slot: Slot, clock: Clock) -> Encoder:
     )
 
 
-def _provided(provided: ProviderSettings, host: Host, providers: Providers) -> Encoder:
-    if provided.provider == LOCAL and providers.embedding(LOCAL) is None:
+def _provided(provided: ProviderSettings, host: Host, providers: Mapping[str, EmbeddingProvider]) -> Encoder:
+    plugin_id, _, name = provided.provider.partition("/")
+    own, deadlines = providers.get(provided.provider), host.guard.deadlines
+    if own is None and provided.provider == LOCAL:
         from talekeeper.models import LOCAL_MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
 
-        providers.register_embedding_provider(
-            LOCAL, version=local_version(), models=[LOCAL_MODEL], embed=lambda texts, _: local_embed(texts)
-        )
-    plugin_id, _, name = provided.provider.partition("/")
-    own, deadlines = providers.embedding(provided.provider), host.guard.deadlines
+        own = EmbeddingProvider(LOCAL, local_version(), lambda texts, _: local_embed(texts), lambda: [LOCAL_MODEL])
     provider = own or _of_plugin(host, provided.provider)
 
     def run(call: Callable[[], T], *, quick: bool) -> T:
@@ -123,9 +157,24 @@ def _provided(provided: ProviderSettings, host: Host, providers: Providers) -> E
 
 def _of_plugin(host: Host, path: str) -> EmbeddingProvider:
     plugin_id, _, name = path.partition("/")
-    found = provider_functions(host, plugin_id, name, operation="embed", noun="embedding provider")
+    found = _operations(host, plugin_id, name, operation="embed", noun="embedding provider")
     models: Sequence[str] = found["models"]
     return EmbeddingProvider(path, found["version"], found["embed"], found.get("list_models", lambda: models))
+
+
+def _operations(host: Host, plugin_id: str, name: str, *, operation: str, noun: str) -> Mapping[str, Any]:
+    """What a plugin registered under the name of a provider that has this operation; raises `PluginError`.
+
+    `noun` says what is looked for: `vector store`.
+    """
+    plugin = host.roster().by_id.get(plugin_id)
+    if plugin is None or not plugin.works:
+        reason = f"it is {plugin.state}: {plugin.reason}" if plugin else "it is not installed"
+        raise PluginError(reason, where=plugin_id, cure=f"enable it, or name another {noun}")
+    found: Mapping[str, Any] | None = host.functions(plugin).get(("providers", name))
+    if found is None or operation not in found:
+        raise PluginError(f"it has no {noun} {name!r}", where=plugin_id, plugin=plugin_id)
+    return found
 
 
 def _model(name: str, offered: Sequence[str], wanted: str) -> str:
@@ -168,7 +217,7 @@ class PluginStore:
 
     def __init__(self, host: Host, path: str, fingerprint: str) -> None:
         plugin, _, name = path.partition("/")
-        found = provider_functions(host, plugin, name, operation="upsert", noun="vector store")
+        found = _operations(host, plugin, name, operation="upsert", noun="vector store")
         operations = {operation: found[operation] for operation in ("get", "upsert", "list", "remove", "prune")}
         self._store = VectorStore(path, **operations)
         self._guard = host.guard

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 from talekeeper.config import did_you_mean
 from talekeeper.db import Tx
-from talekeeper.identity import is_owner
 from talekeeper.manifest import Namespace, SearchTable
 from talekeeper.plugins import Plugin, Roster, State
 from talekeeper.search import PartScope, Source
 from talekeeper.services import Services
-from talekeeper.story import ROOT, Address, Coordinate, Scope, Session, scope_of
+from talekeeper.story import ROOT, Address, Coordinate, Scope, Session, is_owner, scope_of
 
 MESSAGES = "recall"
 

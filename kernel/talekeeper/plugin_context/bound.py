@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from talekeeper.api import Covers, TurnView
 from talekeeper.db import Lease, Tx
 from talekeeper.errors import Cancelled, ContextClosed, NotFound, ParameterError, PermissionDenied
-from talekeeper.identity import is_owner
 from talekeeper.manifest import Namespace
 from talekeeper.models import Cancel
 from talekeeper.plugin_context.pending import Batch, Pending, Step, WrittenBy
 from talekeeper.plugins import Plugin
 from talekeeper.services import Services
-from talekeeper.story import Address, Coordinate, Derived, Job, Record, Scope, Session, Story, scope_of
+from talekeeper.story import Address, Coordinate, Derived, Job, Record, Scope, Session, Story, is_owner, scope_of
 
 _SLICE = 0.05  # seconds between looks at what may cancel the call
 _log = logging.getLogger("talekeeper.plugins")

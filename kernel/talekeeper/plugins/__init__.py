@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         modules_of,
         purge,
     )
-    from talekeeper.plugins.providers import EmbeddingProvider, Providers, VectorStore, provider_functions
     from talekeeper.plugins.resolver import Overrides, Plugin, Roster, State, read_overrides, read_plugins
 else:
     __getattr__ = lazy_face(__name__)
@@ -33,7 +32,6 @@ __all__ = [
     "PROJECT",
     "Call",
     "Deadlines",
-    "EmbeddingProvider",
     "Found",
     "Guard",
     "Host",
@@ -42,17 +40,14 @@ __all__ = [
     "Origin",
     "Overrides",
     "Plugin",
-    "Providers",
     "Registrations",
     "Roster",
     "Spec",
     "State",
-    "VectorStore",
     "discover",
     "exception_text",
     "import_code",
     "modules_of",
-    "provider_functions",
     "purge",
     "read_overrides",
     "read_plugins",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from talekeeper.story.messages.messages import Messages
     from talekeeper.story.records.records import Records
     from talekeeper.story.records.versions import Order
+    from talekeeper.story.sessions import is_owner
     from talekeeper.story.story import Story
     from talekeeper.story.turn_log import TurnLog
     from talekeeper.story.views import (
@@ -76,6 +77,7 @@ __all__ = [
     "check_name",
     "check_value",
     "check_workspace",
+    "is_owner",
     "lacked",
     "scope_of",
 ]

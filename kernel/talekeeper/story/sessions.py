@@ -16,6 +16,21 @@ from talekeeper.story.messages import rows
 from talekeeper.story.upkeep import Task, mark
 from talekeeper.story.views import Address, Session, Workspace
 
+_LOCAL = "local"
+
+
+def is_owner(tx: Tx, address: Address) -> bool:
+    """Whether the one who asks owns the session: asked in the transaction that reads what it protects, never cached.
+
+    Whoever has the home owns the sessions of the local channel; a session of any other channel has no owner, since
+    nothing vouches for who speaks there. A session that does not exist is not owned either.
+    """
+    row = tx.one(
+        "SELECT channel FROM session WHERE workspace = ? AND id = ? AND deleting = 0",
+        (address.workspace, address.session),
+    )
+    return row is not None and row[0] == _LOCAL
+
 
 class Workspaces:
     """The workspaces of the home."""

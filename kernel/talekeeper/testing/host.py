@@ -20,7 +20,7 @@ from talekeeper.memory_search import read_question, search_memory
 from talekeeper.models import NO_MODELS, Cancel, ChatModel, Models, ModelSource, ProviderSettings
 from talekeeper.plugin_context import Imported, import_lore, message_view, record_view, run_command, session_view
 from talekeeper.plugins import Host as PluginHost
-from talekeeper.plugins import Overrides, Plugin, Providers
+from talekeeper.plugins import Overrides, Plugin
 from talekeeper.search import Index
 from talekeeper.services import Services
 from talekeeper.story import Address, Draft, Job, Story, scope_of
@@ -214,9 +214,7 @@ class Host:
         """
         services = self._services
         provided = Models(provided=ProviderSettings(provider, model, store=store))
-        semantics = Semantics(
-            services.story, lambda: open_encoder(provided, services.host, Providers(), services.clock)
-        )
+        semantics = Semantics(services.story, lambda: open_encoder(provided, services.host, services.clock))
         self._services = replace(services, semantics=semantics)
         return semantics.embed(self._here())
 

@@ -8,11 +8,10 @@ from typing import Any, cast
 
 from talekeeper.api import Considered, Line, Recalled, TurnView
 from talekeeper.errors import Cancelled, HeldAcrossCall, Skip, TalekeeperError
-from talekeeper.identity import is_owner
 from talekeeper.manifest import Namespace
 from talekeeper.plugin_context import Bound, InTurn, Pending, call_plugin
 from talekeeper.plugins import Plugin
-from talekeeper.story import check_name
+from talekeeper.story import check_name, is_owner
 from talekeeper.text import check_text, thaw
 from talekeeper.turn.frame import Framed, Room, framed
 from talekeeper.turn.turn_context import SegmentReport, TurnContext
