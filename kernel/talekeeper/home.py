@@ -14,6 +14,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -59,31 +60,23 @@ def database_of(folder: Path | None = None) -> Path:
     return _absolute(folder) / _DATABASE
 
 
+@dataclass(eq=False)
 class Home:
     """Use it in a `with`: leaving it tidies the index up and closes the database."""
 
-    def __init__(
-        self,
-        folder: Path,
-        db: Database,
-        clock: Clock,
-        *,
-        plugin_folders: Iterable[Path] = (),
-        plugin_paths: Iterable[Path] = (),
-        no_plugins: str | None = None,
-        posting_budget: int | None = None,
-        tracing: bool = True,
-    ) -> None:
-        self.folder = folder
-        self.db = db
-        self.clock = clock
-        self.leases = Leases(folder / "leases", db)
-        self.story = Story(db, lambda: self.index, clock, SortableIds(clock))
-        self._plugin_folders = tuple(plugin_folders)
-        self._plugin_paths = tuple(plugin_paths)
-        self._no_plugins = no_plugins
-        self._posting_budget = posting_budget
-        self._tracing = tracing
+    folder: Path
+    db: Database
+    clock: Clock
+    _: KW_ONLY
+    plugin_folders: tuple[Path, ...]
+    plugin_paths: tuple[Path, ...]
+    no_plugins: str | None
+    posting_budget: int | None
+    tracing: bool
+
+    def __post_init__(self) -> None:
+        self.leases = Leases(self.folder / "leases", self.db)
+        self.story = Story(self.db, lambda: self.index, self.clock, SortableIds(self.clock))
         self._models: Models | None = None
         self._keys: Redactor | None = None
         self.providers: dict[str, EmbeddingProvider] = {}
@@ -118,8 +111,8 @@ class Home:
             folder,
             Database.open(database_of(folder), clock=clock, new=new),
             clock,
-            plugin_folders=plugin_folders,
-            plugin_paths=plugin_paths,
+            plugin_folders=tuple(plugin_folders),
+            plugin_paths=tuple(plugin_paths),
             no_plugins=no_plugins,
             posting_budget=budget,
             tracing=tracing,
@@ -139,7 +132,7 @@ class Home:
     def trace(self) -> Trace | None:
         """Where events go; None when they are not written."""
         wanted = os.environ.get(_TRACE_VARIABLE)
-        if not self._tracing or wanted == "0":
+        if not self.tracing or wanted == "0":
             return None
         from talekeeper.trace import Trace  # noqa: PLC0415 - most commands report nothing
 
@@ -150,7 +143,7 @@ class Home:
         """What finds passages."""
         from talekeeper.search import Index  # noqa: PLC0415 - brings numpy
 
-        return Index() if self._posting_budget is None else Index(posting_budget=self._posting_budget)
+        return Index() if self.posting_budget is None else Index(posting_budget=self.posting_budget)
 
     @cached_property
     def host(self) -> Host:
@@ -158,7 +151,7 @@ class Home:
         from talekeeper.plugins import Host, read_overrides  # noqa: PLC0415 - a listing looks at no plugin
 
         overrides = read_overrides(
-            os.environ, without=self._no_plugins, folders=self._plugin_folders, paths=self._plugin_paths
+            os.environ, without=self.no_plugins, folders=self.plugin_folders, paths=self.plugin_paths
         )
         return Host(self.story, self.clock, folder=self.folder / "plugins", overrides=overrides, trace=self.trace)
 
@@ -203,12 +196,6 @@ class Home:
         """Uses a model server on this machine from now on, where nothing is configured; a person was told of it."""
         (self.folder / _SERVER).write_text(f"{url}\n", encoding="utf-8")
         self._models = None
-
-    def use_no_model(self) -> None:
-        """Asks no model while this home is open, whatever is configured."""
-        from talekeeper.models import NO_MODELS  # noqa: PLC0415 - as above
-
-        self.use_models(NO_MODELS)
 
     def use_models(self, models: Models) -> None:
         """Asks these while this home is open, whatever is configured; to be called before the first is asked."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from itertools import count, zip_longest
-from typing import Any, TypeGuard
+from typing import Any, cast
 
 import click
 
@@ -42,17 +42,9 @@ def emit_line(value: object) -> None:
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    if _is_mapping(value):
-        return dict(value)
-    return list(value) if _is_iterable(value) else str(value)
-
-
-def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
-    return isinstance(value, Mapping)
-
-
-def _is_iterable(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable)
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[object, object]", value))
+    return list(cast("Iterable[object]", value)) if isinstance(value, Iterable) else str(value)
 
 
 def say(text: str = "", *, dim: bool = False, bold: bool = False, colour: str | None = None) -> None:
@@ -179,37 +171,23 @@ def progress(label: str, total: int | None) -> Generator[Callable[[int], None], 
 
     Draws a bar on stderr when that is a terminal and the work is older than a second; otherwise nothing.
     """
-    bar = _Bar(label, total)
-    try:
-        yield bar.reach
-    finally:
-        bar.close()
+    shown = sys.stderr.isatty() and total != 0
+    since = time.monotonic()
+    bar: Any = None
 
-
-class _Bar:
-    def __init__(self, label: str, total: int | None) -> None:
-        self._label = label
-        self._total = total
-        self._since = time.monotonic()
-        self._shown = sys.stderr.isatty() and total != 0
-        self._bar: Any = None
-        self._done = 0
-
-    def reach(self, done: int) -> None:
-        if not self._shown or (self._bar is None and time.monotonic() - self._since < _QUIET_SECONDS):
+    def reach(done: int) -> None:
+        nonlocal bar
+        if not shown or (bar is None and time.monotonic() - since < _QUIET_SECONDS):
             return
-        if self._bar is None:
-            self._bar = self._make()
-            self._bar.render_progress()
-        self._bar.update(max(0, done - self._done))
-        self._done = done
+        if bar is None:
+            # click wants something to go through where it has no length; it is never gone through.
+            steps = count() if total is None else None
+            bar = click.progressbar(steps, total, label, show_pos=total is None, file=sys.stderr)
+            bar.render_progress()
+        bar.update(max(0, done - bar.pos))
 
-    def _make(self) -> Any:
-        if self._total is not None:
-            return click.progressbar(length=self._total, label=self._label, file=sys.stderr)
-        # click wants something to go through where it has no length; it is never gone through.
-        return click.progressbar(count(), show_pos=True, label=self._label, file=sys.stderr)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
+    try:
+        yield reach
+    finally:
+        if bar is not None:
+            bar.render_finish()

@@ -22,6 +22,7 @@ from talekeeper.trace import count_events
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.plugins import Plugin
     from talekeeper.search import IndexSize
 
 _CURES = {
@@ -42,30 +43,28 @@ def command(options: Common, /, *, only_index: bool, rebuild: bool) -> int:
     Exits with 1 when something is wrong. Reads the whole database, which takes a while if it is large. Reports mistakes
     in talekeeper.toml, but asks no model.
     """
-    findings, rebuilt = _examine(options, only_index=only_index, rebuild=rebuild)
+    findings = _examine(options, only_index=only_index, rebuild=rebuild)
     if options.as_json:
-        output.emit(_document(findings, rebuilt=rebuilt))
+        output.emit(_document(findings))
     else:
-        if rebuilt:
-            output.say("index: rebuilt")
         _show(findings)
-    return 1 if findings.faults else 0
+    return 1 if findings.reasons else 0
 
 
-def _examine(options: Common, *, only_index: bool, rebuild: bool) -> tuple[Findings, bool]:
-    """What there is to say, and whether the index was written anew."""
+def _examine(options: Common, *, only_index: bool, rebuild: bool) -> Findings:
     from talekeeper.home import database_of  # noqa: PLC0415 - numpy and sqlite load with a home, not with --help
 
     try:
         home = options.open()
     except StoreUnusable as fault:
-        return of_unusable(database_of(options.home), fault), False
+        return of_unusable(database_of(options.home), fault)
     with home:
         failed = _rebuild(home) if rebuild else ""
         findings = of_home(home, only_index=only_index)
         if failed:
             findings.parts["index"].insert(0, failed)
-    return findings, rebuild and not failed
+    findings.rebuilt = rebuild and not failed
+    return findings
 
 
 def _rebuild(home: Home) -> str:
@@ -79,13 +78,13 @@ def _rebuild(home: Home) -> str:
     return ""
 
 
-def _document(findings: Findings, *, rebuilt: bool) -> dict[str, object]:
+def _document(findings: Findings) -> dict[str, object]:
     return {
-        "sound": not findings.faults,
+        "sound": not findings.reasons,
         "state": findings.state,
-        "reasons": [part for part, found in findings.parts.items() if found],
+        "reasons": findings.reasons,
         "faults": findings.parts,
-        "rebuilt": rebuilt,
+        "rebuilt": findings.rebuilt,
         "database_bytes": findings.database_bytes,
         "index": findings.index,
         "readable": findings.readable,
@@ -93,6 +92,8 @@ def _document(findings: Findings, *, rebuilt: bool) -> dict[str, object]:
 
 
 def _show(findings: Findings) -> None:
+    if findings.rebuilt:
+        output.say("index: rebuilt")
     for part, found in findings.parts.items():
         output.say(f"{part}: {'sound' if not found else counted(len(found), 'fault')}", bold=bool(found))
         for fault in found:
@@ -107,14 +108,10 @@ def _show(findings: Findings) -> None:
             f"in {counted(size.partitions, 'partition')} and {counted(size.segments, 'segment')} "
             f"({', '.join(f'{name} {output.sized(count)}' for name, count in size.bytes.items())})"
         )
-    reasons = [part for part, found in findings.parts.items() if found]
-    output.say(f"state: {findings.state}" + (f" ({', '.join(reasons)})" if reasons else ""))
-    for part in reasons:
+    output.say(f"state: {findings.state}" + (f" ({', '.join(findings.reasons)})" if findings.reasons else ""))
+    for part in findings.reasons:
         if part in _CURES:
             output.note(_CURES[part])
-
-
-_ILL = frozenset({State.INVALID, State.INCOMPATIBLE, State.BLOCKED, State.FAILED})
 
 
 @dataclass(slots=True)
@@ -125,42 +122,42 @@ class Findings:
     database_bytes: int = 0
     index: IndexSize | None = None
     readable: dict[str, int] | None = None
+    rebuilt: bool = False
 
     @property
-    def faults(self) -> int:
-        """How many there are in all."""
-        return sum(map(len, self.parts.values()))
+    def reasons(self) -> list[str]:
+        """The parts that have faults."""
+        return [part for part, found in self.parts.items() if found]
 
     @property
     def state(self) -> Literal["ok", "degraded", "failed"]:
         """Failed when the database itself is at fault, degraded when something that can be made anew or left out is."""
         if self.parts.get("database"):
             return "failed"
-        return "degraded" if self.faults else "ok"
-
-    def look(self, part: str, find: Callable[[], Iterable[str]]) -> None:
-        """Notes what `find` gives; a store that refuses to go on is one more fault."""
-        found = self.parts.setdefault(part, [])
-        try:
-            found.extend(find())
-        except StoreError as fault:
-            found.append(fault.what)
+        return "degraded" if self.reasons else "ok"
 
 
 def of_home(home: Home, *, only_index: bool) -> Findings:
     """Of a home that could be opened."""
+    index = home.story.index
+    checks: dict[str, Callable[[], Iterable[str]]] = {
+        "database": home.db.integrity,
+        "index": lambda: (f"{_name(fault.scope)}: {fault.difference}" for fault in index.check()),
+        "forgotten words": lambda: (f"{_name(scope)}: the index still holds some" for scope in index.unpurged()),
+        "plugins": lambda: (f"{one.id} is {one.state}: {one.reason}" for one in _ill_plugins(home)),
+        "models": lambda: model_faults(home),
+        "jobs": lambda: unrecorded(home),
+        "traces": lambda: _missing_events(home),
+    }
     findings = Findings(database_bytes=sum(home.db.sizes()))
-    if not only_index:
-        findings.look("database", home.db.integrity)
-    findings.look("index", lambda: _index_faults(home))
-    findings.look("forgotten words", lambda: _unpurged(home))
-    if not only_index:
-        findings.look("plugins", lambda: _plugin_faults(home))
-        findings.look("models", lambda: model_faults(home))
-        findings.look("jobs", lambda: unrecorded(home))
-        findings.look("traces", lambda: _missing_events(home))
+    for part in ("index", "forgotten words") if only_index else checks:
+        found = findings.parts[part] = []
+        try:
+            found.extend(checks[part]())
+        except StoreError as fault:
+            found.append(fault.what)  # a store that refuses to go on is one more fault
     try:
-        findings.index = home.story.index.size()
+        findings.index = index.size()
     except StoreError:
         findings.index = None  # the reason stands among the faults
     return findings
@@ -176,14 +173,9 @@ def of_unusable(database: Path, fault: StoreError) -> Findings:
     return findings
 
 
-def _index_faults(home: Home) -> Iterator[str]:
-    for fault in home.story.index.check():
-        yield f"{_name(fault.scope)}: {fault.difference}"
-
-
-def _unpurged(home: Home) -> Iterator[str]:
-    for scope in home.story.index.unpurged():
-        yield f"{_name(scope)}: the index still holds some"
+def _ill_plugins(home: Home) -> list[Plugin]:
+    ill = {State.INVALID, State.INCOMPATIBLE, State.BLOCKED, State.FAILED}
+    return [plugin for plugin in home.host.roster().plugins if plugin.state in ill]
 
 
 def _name(scope: Scope) -> str:
@@ -196,9 +188,3 @@ def _missing_events(home: Home) -> Iterator[str]:
     _, dropped = count_events(home.folder / TRACES)
     if dropped:
         yield f"{counted(dropped, 'event')} came faster than they could be written, and are missing"
-
-
-def _plugin_faults(home: Home) -> Iterator[str]:
-    for plugin in home.host.roster().plugins:
-        if plugin.state in _ILL:
-            yield f"{plugin.id} is {plugin.state}: {plugin.reason}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,25 +32,25 @@ def command(options: Common, /) -> None:
     from talekeeper.home import TRACES  # noqa: PLC0415 - --help opens no home
 
     with options.open() as home:
-        size, log = home.db.sizes()
+        size = sum(home.db.sizes())
         sessions = {one.id: home.story.sessions.all(one.id) for one in home.story.workspaces.all()}
         plugins = home.host.roster().plugins
-        traces = _Traces.of(home.folder / TRACES)
-        jobs = Work.of(home, list(sessions))
+        events, dropped, traces = _events(home.folder / TRACES)
+        every = [session for found in sessions.values() for session in found]
+        work, jobs, remarks = _work(home, list(sessions), every)
         faults = list(model_faults(home))
-        spent = [row for found in sessions.values() for one in found for row in _rows(home, one)]
-    count = sum(map(len, sessions.values()))
-    messages = sum(session.messages for found in sessions.values() for session in found)
+        spent = [row for one in every for row in usage_rows(home.story.turn_log.spent(one.address))]
+    messages = sum(session.messages for session in every)
     facts = {
         "home": home.folder,
-        "database_bytes": size + log,
+        "database_bytes": size,
         "workspaces": {name: len(found) for name, found in sessions.items()},
-        "sessions": count,
+        "sessions": len(every),
         "messages": messages,
-        "events": traces.events,
-        "events_dropped": traces.dropped,
+        "events": events,
+        "events_dropped": dropped,
         "plugins": {plugin.id: plugin.state for plugin in plugins},
-        "jobs": jobs.json(),
+        "jobs": work,
         "model_calls": sum(row["calls"] for row in spent),
         "cost": costs(spent),
         "model_faults": faults,
@@ -59,42 +58,26 @@ def command(options: Common, /) -> None:
     if options.as_json:
         output.emit(facts)
         return
-    output.say(f"home      {home.folder} ({output.sized(size + log)})")
-    held = f"{counted(count, 'session')} with {counted(messages, 'message')}"
+    output.say(f"home      {home.folder} ({output.sized(size)})")
+    held = f"{counted(len(every), 'session')} with {counted(messages, 'message')}"
     output.say(f"holds     {held}, in {_listed(list(sessions))}")
     output.say(f"plugins   {', '.join(f'{plugin.id} ({plugin.state})' for plugin in plugins) or 'none'}")
-    output.say(f"jobs      {jobs.words()}")
-    for line in [*jobs.faults[-_NAMED:], *list(jobs.cures())[:_NAMED]]:
+    output.say(f"jobs      {jobs}")
+    for line in remarks:
         output.say(f"          {line}")
     output.say(f"models    {_spent_words(spent)}")
     for fault in faults:
         output.say(f"          {fault}")
-    output.say(f"traces    {traces.words()}")
+    output.say(f"traces    {traces}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Traces:
-    """Events there are and events known to be missing, None where the file cannot be read."""
-
-    events: int | None
-    dropped: int | None
-    fault: str = ""
-
-    @classmethod
-    def of(cls, file: Path) -> _Traces:
-        try:
-            return cls(*count_events(file))
-        except StoreUnusable as fault:
-            return cls(None, None, str(fault))
-
-    def words(self) -> str:
-        """On one line."""
-        missing = f", {self.dropped:,} more dropped" if self.dropped else ""
-        return self.fault or counted(self.events or 0, "event") + missing
-
-
-def _rows(home: Home, session: Session) -> list[dict[str, Any]]:
-    return usage_rows(home.story.turn_log.spent(session.address))
+def _events(file: Path) -> tuple[int | None, int | None, str]:
+    """Events there are and events known to be missing, None where the file cannot be read; and that on one line."""
+    try:
+        events, dropped = count_events(file)
+    except StoreUnusable as fault:
+        return None, None, str(fault)
+    return events, dropped, counted(events, "event") + (f", {dropped:,} more dropped" if dropped else "")
 
 
 def _spent_words(rows: list[dict[str, Any]]) -> str:
@@ -113,58 +96,37 @@ def _listed(names: list[str]) -> str:
     return f"{counted(len(names), 'workspace')} ({', '.join(names[:_NAMED])}{more})"
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Work that is not done: how many jobs stand how, why those that failed did, and turns that were given none."""
+def _work(
+    home: Home, workspaces: Sequence[str], sessions: Sequence[Session]
+) -> tuple[dict[str, object], str, list[str]]:
+    """Work that is not done: as `--json` prints it, on one line, and a few lines on what went wrong and what to do.
 
-    counts: Mapping[str, int] = field(default_factory=dict[str, int])
-    failed: Sequence[str] = ()
-    unrecorded: Sequence[str] = ()
-    untold: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Session, with its workspace, → turns for which no job was noted."""
-
-    @classmethod
-    def of(cls, home: Home, workspaces: Sequence[str]) -> Work:
-        """In all sessions of these workspaces."""
-        open_jobs = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
-        found = [session.address for name in workspaces for session in home.story.sessions.all(name)]
-        untold = {f"{one.workspace}/{one.session}": count_backlog(home.story, home.host, one) for one in found}
-        return cls(
-            Counter(str(job.state) for _, job in open_jobs),
-            [
-                f"{where.session}: {job.plugin}/{job.kind}: {job.reason}"
-                for where, job in open_jobs
-                if job.state is JobState.FAILED
-            ],
-            list(unrecorded(home)),
-            {name: turns for name, turns in untold.items() if turns},
-        )
-
-    @property
-    def faults(self) -> list[str]:
-        """What went wrong, a line each."""
-        return [*self.failed, *self.unrecorded]
-
-    def json(self) -> dict[str, object]:
-        """As `--json` prints it."""
-        said = {"unfinished": dict(self.counts), "faults": self.faults, "unrecorded": list(self.unrecorded)}
-        return {**said, "untold_turns": dict(self.untold)}
-
-    def words(self) -> str:
-        """On one line."""
-        counts = dict(self.counts) | ({"not written down": len(self.unrecorded)} if self.unrecorded else {})
-        stands = [f"{count:,} {state}" for state, count in sorted(counts.items())]
-        if self.untold:
-            turns = counted(sum(self.untold.values()), "turn")
-            stands.append(f"none yet for {turns} of {counted(len(self.untold), 'session')}")
-        return ", ".join(stands) or "all done"
-
-    def cures(self) -> Iterator[str]:
-        """What to do about turns without jobs."""
-        for name, turns in self.untold.items():
-            workspace, _, session = name.partition("/")
-            where = session if workspace == DEFAULT_WORKSPACE else f"{session} -w {workspace}"
-            yield f"{counted(turns, 'turn')} of {session}: talekeeper jobs run {where}"
+    It is jobs that stand open, ends of jobs that could not be written down, and turns for which no job was noted.
+    """
+    unfinished = [found for name in workspaces for found in home.story.jobs.unfinished(name)]
+    counts = Counter(str(job.state) for _, job in unfinished)
+    failed = [(where, job) for where, job in unfinished if job.state is JobState.FAILED]
+    lost = list(unrecorded(home))
+    faults = [*(f"{where.session}: {job.plugin}/{job.kind}: {job.reason}" for where, job in failed), *lost]
+    backlog = [(one, count_backlog(home.story, home.host, one.address)) for one in sessions]
+    untold = [(one, turns) for one, turns in backlog if turns]
+    words = [
+        f"{count:,} {state}" for state, count in sorted({**counts, "not written down": len(lost)}.items()) if count
+    ]
+    if untold:
+        turns = counted(sum(count for _, count in untold), "turn")
+        words.append(f"none yet for {turns} of {counted(len(untold), 'session')}")
+    cures: list[str] = []
+    for one, count in untold:
+        where = one.id if one.workspace == DEFAULT_WORKSPACE else f"{one.id} -w {one.workspace}"
+        cures.append(f"{counted(count, 'turn')} of {one.id}: talekeeper jobs run {where}")
+    document: dict[str, object] = {
+        "unfinished": dict(counts),
+        "faults": faults,
+        "unrecorded": lost,
+        "untold_turns": {f"{one.workspace}/{one.id}": count for one, count in untold},
+    }
+    return document, ", ".join(words) or "all done", [*faults[-_NAMED:], *cures[:_NAMED]]
 
 
 def unrecorded(home: Home) -> Iterator[str]:

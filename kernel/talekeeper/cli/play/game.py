@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from talekeeper.cli import output
 from talekeeper.cli.play.console import Interrupt, Lines, Stage, interruptible
 from talekeeper.cli.present import message_json, place
 from talekeeper.errors import Cancelled, NoModel, TalekeeperError
-from talekeeper.models import find_local_servers
+from talekeeper.models import NO_MODELS, find_local_servers
 from talekeeper.story import Address, Message, Session
 from talekeeper.turn import Approval, TurnResult, Worker, narration_settings
 
@@ -67,18 +68,7 @@ class Game:
 
     def say(self, text: str | None) -> None:
         """A turn with the player's text; without one what waits is answered, or the story goes on by itself."""
-
-        def told(interrupt: Interrupt) -> TurnResult:
-            return self.narrator.turn(
-                self.address,
-                text,
-                origin=self.lines.origin,
-                on_text=self.stage.piece,
-                cancel=interrupt.cancel,
-                approve=self._approval(interrupt),
-            )
-
-        self._tell(told)
+        self._tell(partial(self.narrator.turn, self.address, text, origin=self.lines.origin))
 
     def retry(self) -> None:
         """Another take of the newest turn; where no model is, the head goes to where it is answered from."""
@@ -86,24 +76,18 @@ class Game:
             self.tree.retry(self.address)
             self.stage.tell("waiting", {}, lambda: output.note("/narrator TEXT writes another take"))
             return
-
-        def told(interrupt: Interrupt) -> TurnResult:
-            return self.narrator.retry(
-                self.address, on_text=self.stage.piece, cancel=interrupt.cancel, approve=self._approval(interrupt)
-            )
-
-        self._tell(told)
+        self._tell(partial(self.narrator.retry, self.address))
 
     def by_hand(self, text: str) -> None:
         """The narration as the person writes it."""
         self._show(self.narrator.by_hand(self.address, text))
 
-    def _tell(self, tell: Callable[[Interrupt], TurnResult]) -> None:
+    def _tell(self, turn: Callable[..., TurnResult]) -> None:
         with interruptible() as interrupt:
             self._wait_for_jobs(interrupt)
             interrupt.cancel.clear()
             try:
-                result = tell(interrupt)
+                result = turn(on_text=self.stage.piece, cancel=interrupt.cancel, approve=self._approval(interrupt))
             except Cancelled:
                 self.stage.tell("cancelled", self._left(), lambda: output.note(f"stopped. {self._what_now()}"))
             except NoModel as fault:
@@ -193,12 +177,11 @@ class Game:
 
     def jobs_waiting(self) -> dict[str, list[str]]:
         """Reason → `plugin/job` of the jobs that are not done, each once."""
-        found: dict[str, list[str]] = {}
+        found: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for where, job in self.home.story.jobs.unfinished(self.address.workspace):
             if where == self.address:
-                paths = found.setdefault(job.reason or str(job.state), [])
-                paths += [path for path in [f"{job.plugin}/{job.kind}"] if path not in paths]
-        return found
+                found[job.reason or str(job.state)][f"{job.plugin}/{job.kind}"] = None
+        return {reason: list(paths) for reason, paths in found.items()}
 
     def _wait_for_jobs(self, interrupt: Interrupt, otherwise: str = _GOES_ON) -> None:
         began = time.monotonic()
@@ -261,7 +244,7 @@ def choose_models(home: Home, stage: Stage, lines: Lines, *, no_model: bool) -> 
     used either.
     """
     if no_model:
-        home.use_no_model()
+        home.use_models(NO_MODELS)
     if home.models.origin != "none" or no_model:
         return
     found = find_local_servers(clock=home.clock)
@@ -277,4 +260,4 @@ def choose_models(home: Home, stage: Stage, lines: Lines, *, no_model: bool) -> 
     elif lines.confirm("Let it narrate, now and from now on?", otherwise=True):
         home.remember_server(str(server.url))
         return
-    home.use_no_model()
+    home.use_models(NO_MODELS)
