@@ -57,10 +57,10 @@ def _examine(options: Common, *, only_index: bool, rebuild: bool) -> Findings:
     try:
         home = options.open()
     except StoreUnusable as fault:
-        return of_unusable(database_of(options.home), fault)
+        return _of_unusable(database_of(options.home), fault)
     with home:
         failed = _rebuild(home) if rebuild else ""
-        findings = of_home(home, only_index=only_index)
+        findings = _of_home(home, only_index=only_index)
         if failed:
             findings.parts["index"].insert(0, failed)
     findings.rebuilt = rebuild and not failed
@@ -137,8 +137,7 @@ class Findings:
         return "degraded" if self.reasons else "ok"
 
 
-def of_home(home: Home, *, only_index: bool) -> Findings:
-    """Of a home that could be opened."""
+def _of_home(home: Home, *, only_index: bool) -> Findings:
     index = home.story.index
     checks: dict[str, Callable[[], Iterable[str]]] = {
         "database": home.db.integrity,
@@ -163,8 +162,8 @@ def of_home(home: Home, *, only_index: bool) -> Findings:
     return findings
 
 
-def of_unusable(database: Path, fault: StoreError) -> Findings:
-    """Of a home that could not be opened: the reason, and what SQLite says of a file that is one of its own."""
+def _of_unusable(database: Path, fault: StoreError) -> Findings:
+    """The reason, and what SQLite says of a file that is one of its own."""
     findings = Findings({"database": [fault.what if fault.where == str(database) else str(fault)]})
     if os.path.isfile(database):  # noqa: PTH113 - false, too, for what cannot be looked at
         findings.database_bytes = database.stat().st_size

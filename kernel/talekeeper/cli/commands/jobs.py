@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,9 +42,9 @@ def list_jobs(options: Common, /, name: str | None, *, everything: bool) -> None
     with options.open() as home:
         address = session_of(home, options, name).address
         jobs = home.story.jobs.all(address)
-        told = Telling(home, address)
         newest = {job.id for job in jobs[-_SHOWN:]}
-        shown = [told.json(job) for job in jobs if everything or job.id in newest or job.state not in _DONE]
+        wanted = [job for job in jobs if everything or job.id in newest or job.state not in _DONE]
+        shown = _told(home, address, wanted)
     if options.as_json:
         output.emit({"session": address.session, "jobs": shown})
     elif shown:
@@ -83,8 +83,7 @@ def run(options: Common, /, name: str | None, job: str | None) -> int:
                 reach(len(done))
 
             runner.catch_up(address, only=job or "", on_job=count)
-        told = Telling(home, address)
-        ended = [told.json(each) for each in done]
+        ended = _told(home, address, done)
     _tell_done(options, address, ended)
     return 0 if all(one["state"] in _DONE for one in ended) else 1
 
@@ -101,8 +100,7 @@ def retry(options: Common, /, name: str, job: str | None) -> None:
     with options.open() as home:
         address = session_of(home, options, name).address
         jobs = home.story.jobs.retry(address, None if job is None else _id_of(home, address, job))
-        told = Telling(home, address)
-        due = [told.json(each) for each in jobs]
+        due = _told(home, address, jobs)
     if options.as_json:
         output.emit({"session": address.session, "jobs": due})
     elif due:
@@ -111,27 +109,22 @@ def retry(options: Common, /, name: str, job: str | None) -> None:
         output.say(f"no job of {address.session} has failed")
 
 
-class Telling:
-    """How the jobs of a session are told: as they stand on the lineage, and whether somebody is at work."""
-
-    def __init__(self, home: Home, address: Address) -> None:
-        self._models = home.services.models
-        self._reach = home.story.tree.lineage(address)
-        lease = home.story.jobs.lease_name(address)
-        self._at_work = home.leases.held(address.workspace, lease)
-        self._holder = home.leases.holder(address.workspace, lease)
-
-    def json(self, job: Job) -> dict[str, Any]:
-        """A job as `--json` prints it."""
-        return {
+def _told(home: Home, address: Address, jobs: Iterable[Job]) -> list[dict[str, Any]]:
+    """Jobs as `--json` prints them: as they stand on the lineage, and whether somebody is at work."""
+    lease = home.story.jobs.lease_name(address)
+    holder = home.leases.holder(address.workspace, lease) if home.leases.held(address.workspace, lease) else None
+    reach = home.story.tree.lineage(address)
+    on_lineage = [(job, job.end <= reach.get(job.coordinate.branch, -2)) for job in jobs]
+    return [
+        {
             "id": job.id,
             "job": f"{job.plugin}/{job.kind}",
             "messages": f"{job.start}..{job.end}" if job.start <= job.end else "none",
             "place": place(job.coordinate),
-            "on_lineage": self._on_lineage(job),
+            "on_lineage": here,
             "state": job.state,
             "attempts": job.attempts,
-            "why": self._why(job),
+            "why": "; ".join(filter(None, _why(home, job, holder, here=here))),
             "reason": job.reason,
             "not_before": job.not_before,
             "did_work": job.did_work,
@@ -140,28 +133,24 @@ class Telling:
             "created": job.created,
             "updated": job.updated,
         }
+        for job, here in on_lineage
+    ]
 
-    def _on_lineage(self, job: Job) -> bool:
-        return job.end <= self._reach.get(job.coordinate.branch, -2)
 
-    def _why(self, job: Job) -> str:
-        """The reason, and what it waits for."""
-        parts = [job.reason]
-        if job.state is JobState.RUNNING:
-            parts = [f"by {self._holder}" if self._at_work else "its process ended; it is taken up again"]
-        elif job.state not in _DONE and not self._on_lineage(job):
-            parts.append("waits for a return to its branch")
-        elif job.state is JobState.FAILED and job.not_before is None:
-            parts.append("given up; talekeeper jobs retry tries it again")
-        elif job.state is JobState.PENDING and job.not_before and self._has_its_model(job):
-            parts = ["its model is there now; it is done after the next turn, or by talekeeper jobs run"]
-        elif job.state not in _DONE and job.not_before:
-            parts.append(f"not before {minute(job.not_before)}")
-        return "; ".join(part for part in parts if part)
-
-    def _has_its_model(self, job: Job) -> bool:
-        slot = lacked(job.details)
-        return bool(slot) and self._models.slot(slot) is not None
+def _why(home: Home, job: Job, holder: str | None, *, here: bool) -> list[str]:
+    """The reason, and what it waits for. `holder` is who is at work, None for nobody."""
+    if job.state is JobState.RUNNING:
+        return ["its process ended; it is taken up again" if holder is None else f"by {holder}"]
+    if job.state in _DONE:
+        return [job.reason]
+    if not here:
+        return [job.reason, "waits for a return to its branch"]
+    if job.state is JobState.FAILED and job.not_before is None:
+        return [job.reason, "given up; talekeeper jobs retry tries it again"]
+    slot = lacked(job.details)
+    if job.state is JobState.PENDING and job.not_before and slot and home.services.models.slot(slot) is not None:
+        return ["its model is there now; it is done after the next turn, or by talekeeper jobs run"]
+    return [job.reason, f"not before {minute(job.not_before)}" if job.not_before else ""]
 
 
 def _brief(told: Mapping[str, Any]) -> str:

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -58,7 +57,7 @@ def _findings(target: Path, one: Examined, place: Path, seconds: float) -> list[
     except WheelRefused as refusal:
         # Of a wheel only the files that the manifest names have been read until now.
         return [Finding(BAD_WHEEL, ("plugin", "module"), f"the wheel is refused: {refusal}")]
-    return [_finding(it) for it in _asked(one, root, place / "findings.json", seconds)]
+    return _asked(one, root, place / "findings.json", seconds)
 
 
 def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
@@ -70,18 +69,27 @@ def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
     return place.joinpath("wheel", *one.package.split("."))
 
 
-def _asked(one: Examined, root: Path, answer: Path, seconds: float) -> list[Mapping[str, Any]]:
+def _asked(one: Examined, root: Path, answer: Path, seconds: float) -> list[Finding]:
     manifest = root / Path(one.file).name
     arguments = [sys.executable, "-m", "talekeeper.cli.commands.run_plugin", str(manifest), one.package, str(answer)]
-    code = _run(arguments, answer.with_suffix(".stderr"), seconds)
-    if not _stage(answer).exists():
-        return [_told(IMPORT_FAILED, f"the process that would run the code fails: {_last_line(answer)}")]
+    stage, stderr = answer.with_suffix(".stage"), answer.with_suffix(".stderr")
+    code = _run(arguments, stderr, seconds)
+    if not stage.exists():
+        last = stderr.read_text("utf-8", errors="replace").strip().rpartition("\n")[2][-200:]
+        return [_of_module(IMPORT_FAILED, f"the process that would run the code fails: {last}")]
+    doing = stage.read_text(encoding="utf-8")
+    failed = HOOK_FAILED if doing == "registering" else IMPORT_FAILED
     if code is None:
-        return [_ended(answer, f"takes more than {seconds:g} seconds")]
+        return [_of_module(failed, f"{doing} takes more than {seconds:g} seconds")]
     if code != 0 or not answer.exists():
-        return [_ended(answer, f"ends the process with {_named(code)}")]
-    found: list[Mapping[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
-    return found
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
+        return [_of_module(failed, f"{doing} ends the process with {how}")]
+    found: list[dict[str, Any]] = json.loads(answer.read_text(encoding="utf-8"))
+    return [Finding(BY_ID[it["code"]], tuple(it["path"]), visible(it["message"])) for it in found]
+
+
+def _of_module(code: Code, message: str) -> Finding:
+    return Finding(code, ("plugin", "module"), visible(message))
 
 
 def _run(arguments: list[str], stderr: Path, seconds: float) -> int | None:
@@ -110,28 +118,3 @@ def _end_all(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
-
-
-def _named(code: int) -> str:
-    return f"signal {signal.Signals(-code).name}" if code < 0 else f"code {code}"
-
-
-def _last_line(answer: Path) -> str:
-    return answer.with_suffix(".stderr").read_text("utf-8", errors="replace").strip().rpartition("\n")[2][-200:]
-
-
-def _ended(answer: Path, how: str) -> Mapping[str, Any]:
-    doing = _stage(answer).read_text(encoding="utf-8")
-    return _told(HOOK_FAILED if doing == "registering" else IMPORT_FAILED, f"{doing} {how}")
-
-
-def _told(code: Code, message: str) -> Mapping[str, Any]:
-    return {"code": code.id, "message": message, "path": ["plugin", "module"]}
-
-
-def _stage(answer: Path) -> Path:
-    return answer.with_suffix(".stage")
-
-
-def _finding(found: Mapping[str, Any]) -> Finding:
-    return Finding(BY_ID[found["code"]], tuple(found["path"]), visible(found["message"]))
