@@ -34,49 +34,37 @@ def command(options: Common, /, shell: str) -> None:
 
 if TYPE_CHECKING:
     from talekeeper.home import Home
+    from talekeeper.plugins import Roster
 
 Proposals = Iterable[tuple[str, str]]
 """Words, each with what a shell that has room shows beside it."""
 
 
-def _sessions(home: Home, options: Common) -> Proposals:
-    return [(session.id, session.title) for session in home.story.sessions.all(options.workspace)]
+def _roster(home: Home, options: Common) -> Roster:
+    return home.host.roster(options.given_workspace or "")
 
 
-def _workspaces(home: Home, options: Common) -> Proposals:
-    del options
-    return [(workspace.id, workspace.title) for workspace in home.story.workspaces.all()]
-
-
-def _plugins(home: Home, options: Common) -> Proposals:
-    roster = home.host.roster(options.given_workspace or "")
-    return [(plugin.id, str(plugin.state)) for plugin in roster.plugins]
-
-
-def _namespaces(home: Home, options: Common) -> Proposals:
-    working = home.host.roster(options.given_workspace or "").working
-    return [(namespace.path, "") for plugin in working for namespace in plugin.declared.data]
-
-
-def _commands(home: Home, options: Common) -> Proposals:
-    working = home.host.roster(options.given_workspace or "").working
-    entries = [(plugin.id, entry) for plugin in working for entry in plugin.declared.contributes.get("commands", ())]
-    return [(f"{plugin}/{entry['id']}", "") for plugin, entry in entries]
-
-
-_BY_METAVAR: dict[str, Callable[[Home, Common], Proposals]] = {
-    "SESSION": _sessions,
-    "WORKSPACE": _workspaces,
-    "PLUGIN/NAMESPACE": _namespaces,
-    "PLUGIN/COMMAND": _commands,
+_THINGS: dict[str, Callable[[Home, Common], Proposals]] = {
+    "SESSION": lambda home, options: [(one.id, one.title) for one in home.story.sessions.all(options.workspace)],
+    "WORKSPACE": lambda home, _: [(one.id, one.title) for one in home.story.workspaces.all()],
+    "PLUGIN": lambda home, options: [(one.id, str(one.state)) for one in _roster(home, options).plugins],
+    "PLUGIN/NAMESPACE": lambda home, options: [
+        (namespace.path, "") for plugin in _roster(home, options).working for namespace in plugin.declared.data
+    ],
+    "PLUGIN/COMMAND": lambda home, options: [
+        (f"{plugin.id}/{entry['id']}", "")
+        for plugin in _roster(home, options).working
+        for entry in plugin.declared.contributes.get("commands", ())
+    ],
 }
-_BY_NAME = {"session": _sessions, "given_workspace": _workspaces, "plugin": _plugins}
+"""By metavar, but for the parameters whose name says it."""
+_BY_NAME = {"session": "SESSION", "given_workspace": "WORKSPACE", "plugin": "PLUGIN"}
 
 
 def proposals(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """For a parameter that names one of these things; of what there is, what begins with what was typed."""
     first = (param.metavar or "").partition(" ")[0].strip("[]…")
-    named = _BY_NAME.get(param.name or "", _BY_METAVAR.get(first))
+    named = _THINGS.get(_BY_NAME.get(param.name or "", first))
     if named is None or (param.name == "rest" and ctx.params.get("rest")):
         return []
     logging.disable()

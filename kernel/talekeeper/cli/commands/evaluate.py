@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -64,14 +63,16 @@ def command(
         output.emit({"by": by, "groups": groups, "all": _json(outcome.overall), **beside})
         return
     if outcome.groups:
-        _show(by, {**outcome.groups, "ALL": outcome.overall})
+        rows = [
+            (name, score.questions, *(f"{score.values[metric]:.3f}" for metric in METRICS))
+            for name, score in {**outcome.groups, "ALL": outcome.overall}.items()
+        ]
+        output.table((by, "n", *METRICS), rows, right=range(1, 2 + len(METRICS)))
     for name in outcome.silent:
         output.note(f"{name}: no questions, loaded only")
     for name, ids in outcome.unknown.items():
-        more = f" and {len(ids) - 1:,} more" if len(ids) > 1 else ""
-        output.note(
-            f"{name}: evidence {ids[0]!r}{more} is not in the corpus, so no search can find it: look at queries.jsonl"
-        )
+        which = f"{ids[0]!r} and {len(ids) - 1:,} more" if len(ids) > 1 else repr(ids[0])
+        output.note(f"{name}: evidence {which} is not in the corpus, so no search can find it: look at queries.jsonl")
 
 
 def _models(options: Common) -> Models:
@@ -87,11 +88,3 @@ def _models(options: Common) -> Models:
 
 def _json(score: Score) -> dict[str, float]:
     return {"n": score.questions, **score.values}
-
-
-def _show(by: str, scores: Mapping[str, Score]) -> None:
-    rows = [
-        (name, score.questions, *(f"{score.values[metric]:.3f}" for metric in METRICS))
-        for name, score in scores.items()
-    ]
-    output.table((by, "n", *METRICS), rows, right=range(1, 2 + len(METRICS)))

@@ -59,19 +59,15 @@ def export(options: Common, /, names: tuple[str, ...], more: tuple[str, ...], ta
             workspace_of(home, options.workspace)
         with _writer(target) as write:
             if form == WHOLE:
-                _write_whole(home, options, sessions, write)
+                written = iso(home.clock.now())
+                with output.progress("export", sum(session.messages for session in sessions)) as reach:
+                    write_archive(home.story, write, options.workspace, sessions, written=written, progress=reach)
             else:
                 _write_story(home, sessions, form, write)
     if target is not None:
         size = target.stat().st_size
         told = {"export": target, "bytes": size, "sessions": [session.id for session in sessions]}
         tell(options, f"{target}: {counted(len(sessions), 'session')}, {output.sized(size)}", told)
-
-
-def _write_whole(home: Home, options: Common, sessions: list[Session], write: Callable[[str], object]) -> None:
-    written = iso(home.clock.now())
-    with output.progress("export", sum(session.messages for session in sessions)) as reach:
-        write_archive(home.story, write, options.workspace, sessions, written=written, progress=reach)
 
 
 def _write_story(home: Home, sessions: list[Session], form: str, write: Callable[[str], object]) -> None:

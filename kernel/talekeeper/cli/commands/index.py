@@ -70,12 +70,9 @@ def rebuild(options: Common, /) -> None:
 
 
 def _show(standing: EmbeddingStatus, cure: str = "") -> None:
-    if standing.fault:
+    if standing.fault or not standing.encoder:
         output.say(f"{counted(standing.passages, 'passage')}, found by words alone")
-        output.note(standing.fault)
-    elif not standing.encoder:
-        output.say(f"{counted(standing.passages, 'passage')}, found by words alone")
-        output.note(f"{_NOTHING}; {cure}")
+        output.note(standing.fault or f"{_NOTHING}; {cure}")
     else:
         done = f"{standing.embedded:,} of {counted(standing.passages, 'passage')}"
         output.say(f"{done} can be found by meaning, with {standing.encoder}")

@@ -10,7 +10,7 @@ import click
 
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, command_group, common
-from talekeeper.cli.present import minute, place
+from talekeeper.cli.present import minute, place, tell
 from talekeeper.cli.targets import InSession, last_session_argument, session_argument, session_of
 from talekeeper.errors import ParameterError
 from talekeeper.story import Address, Job, JobState, lacked
@@ -101,12 +101,9 @@ def retry(options: Common, /, name: str, job: str | None) -> None:
         address = session_of(home, options, name).address
         jobs = home.story.jobs.retry(address, None if job is None else _id_of(home, address, job))
         due = _told(home, address, jobs)
-    if options.as_json:
-        output.emit({"session": address.session, "jobs": due})
-    elif due:
-        output.say(f"{counted(len(due), 'job')} due; talekeeper jobs run {address.session} does them now")
-    else:
-        output.say(f"no job of {address.session} has failed")
+    sentence = f"{counted(len(due), 'job')} due; talekeeper jobs run {address.session} does them now"
+    nothing = f"no job of {address.session} has failed"
+    tell(options, sentence if due else nothing, {"session": address.session, "jobs": due})
 
 
 def _told(home: Home, address: Address, jobs: Iterable[Job]) -> list[dict[str, Any]]:

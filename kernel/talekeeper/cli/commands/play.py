@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -97,10 +98,8 @@ def _stem(world: str) -> str:
 
 def _free(home: Home, options: Common, name: str) -> str:
     taken = {session.id for session in home.story.sessions.all(options.workspace)}
-    number = 1
-    while (found := name if number == 1 else f"{name}-{number}") in taken:
-        number += 1
-    return found
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(found for found in names if found not in taken)
 
 
 def _open(game: Game) -> None:

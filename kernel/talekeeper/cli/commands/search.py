@@ -159,13 +159,10 @@ def _where(hit: Hit) -> str:
     source = f"{hit.source} {hit.plugin}/{hit.namespace}" if hit.plugin else hit.source
     also = [f"and {counted(len(hit.also), 'time')} more"] if hit.also else []
     near = ["by its neighbours"] if hit.near and not hit.matched else []
-    told = (*turns, _minute(hit.time), hit.title, hit.speaker, source, hit.authority, *also, *near)
+    # A moment is told to the minute, in UTC; what a record calls its time in other words stays.
+    time = _MOMENT.sub(r"\1 \2", hit.time)
+    told = (*turns, time, hit.title, hit.speaker, source, hit.authority, *also, *near)
     return " · ".join(part for part in told if part)
-
-
-def _minute(time: str) -> str:
-    """A moment to the minute, in UTC; what a record calls its time in other words stays."""
-    return _MOMENT.sub(r"\1 \2", time)
 
 
 def show_why(terms: Sequence[TermScore]) -> None:

@@ -255,25 +255,19 @@ def names(options: Common, /, name: str | None, player: str | None, narrator: st
 
 def _named(story: Story, address: Address, chosen: Mapping[str, str]) -> Session:
     """Changes the names alone, whatever else is being set meanwhile."""
+    from talekeeper.story import check_line  # noqa: PLC0415 - a listing checks no name
 
     def write(tx: Tx) -> Session:
-        settings = _changed(story.sessions.get(address, tx=tx), **chosen)
+        settings: dict[str, Any] = {**story.sessions.get(address, tx=tx).settings}
+        if "player" in chosen:
+            given: object = settings.get("player")
+            known = {**(given if is_table(given) else {}), "name": check_line(chosen["player"], "player")}
+            settings["player"] = {key: value for key, value in known.items() if value != ""}
+        if "narrator" in chosen:
+            settings["narrator_name"] = check_line(chosen["narrator"], "narrator")
         return story.sessions.configure(address, settings=settings, tx=tx)
 
     return story.write(write, name="name the speakers")
-
-
-def _changed(session: Session, *, player: str | None = None, narrator: str | None = None) -> dict[str, Any]:
-    from talekeeper.story import check_line  # noqa: PLC0415 - a listing checks no name
-
-    settings: dict[str, Any] = {**session.settings}
-    if player is not None:
-        given: object = settings.get("player")
-        known = {**(given if is_table(given) else {}), "name": check_line(player, "player")}
-        settings["player"] = {key: value for key, value in known.items() if value != ""}
-    if narrator is not None:
-        settings["narrator_name"] = check_line(narrator, "narrator")
-    return settings
 
 
 for _command in TREE:
