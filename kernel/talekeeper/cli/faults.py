@@ -29,13 +29,17 @@ def report(fault: Exception, voice: Voice, *, as_json: bool = False) -> int:
         else:
             voice.say(sentence)
         if as_json:
-            click.echo(json_text({"error": _object(fault, sentence, code)}))
+            click.echo(json_text({"error": fault_json(fault)}))
     return code
 
 
-def fault_json(fault: TalekeeperError) -> dict[str, Any]:
+def fault_json(fault: Exception) -> dict[str, Any]:
     """The object that stands for it in JSON."""
-    return _object(fault, str(fault), fault.exit_code)
+    sentence, code = _explained(fault)
+    parts = {"what": sentence, "where": "", "cure": ""}
+    if isinstance(fault, TalekeeperError):
+        parts = {"what": fault.what, "where": fault.where, "cure": fault.cure}
+    return {"kind": type(fault).__name__, "message": sentence, **parts, "exit_code": code}
 
 
 def misused(fault: ParameterError, ctx: click.Context) -> click.UsageError:
@@ -69,13 +73,6 @@ def _explained(fault: Exception) -> tuple[str, int]:
         cure = "; make room there and try again" if fault.errno in _NO_ROOM else ""
         return f"{where}: {(fault.strerror or str(fault)).lower()}{cure}", 2
     return f"unexpected {type(fault).__name__}: {fault}; this is a bug, TALEKEEPER_STRICT=1 shows where", 2
-
-
-def _object(fault: Exception, sentence: str, code: int) -> dict[str, Any]:
-    parts = {"what": sentence, "where": "", "cure": ""}
-    if isinstance(fault, TalekeeperError):
-        parts = {"what": fault.what, "where": fault.where, "cure": fault.cure}
-    return {"kind": type(fault).__name__, "message": sentence, **parts, "exit_code": code}
 
 
 class Voice(logging.Handler):

@@ -214,13 +214,5 @@ def _in_word(text: str, word: Span, matched: frozenset[str]) -> Iterator[Span]:
 
 def _words(text: str) -> Iterator[Span]:
     """Stretches of letters, digits and marks, with what joins them; blanks and other punctuation part them."""
-    start = None
-    for at, character in enumerate(text):
-        inside = unicodedata.category(character)[0] in "LNM" or (start is not None and character in _JOINERS)
-        if inside and start is None:
-            start = at
-        elif not inside and start is not None:
-            yield start, at
-            start = None
-    if start is not None:
-        yield start, len(text)
+    kinds = ("w" if unicodedata.category(one)[0] in "LNM" else "-" if one in _JOINERS else " " for one in text)
+    return (word.span() for word in re.finditer("w[w-]*", "".join(kinds)))

@@ -144,13 +144,13 @@ def unrecorded(home: Home) -> Iterator[str]:
     for (address, job_id), what in kept.items():
         running.pop(job_id, None)
         yield f"{address.session}: {what}"
-    told = {job_id: because for job_id, because in _told(home) if job_id in running}
-    for job_id, because in told.items():
-        where, job = running[job_id]
-        yield f"{where.session}: how {job.plugin}/{job.kind} ended could not be written ({because})"
+    for job_id, because in _told(home).items():
+        if job_id in running:
+            where, job = running[job_id]
+            yield f"{where.session}: how {job.plugin}/{job.kind} ended could not be written ({because})"
 
 
-def _told(home: Home) -> Iterator[tuple[str, str]]:
+def _told(home: Home) -> dict[str, str]:
     from talekeeper.home import TRACES  # noqa: PLC0415 - the home has loaded it
 
     if home.trace is not None:
@@ -158,9 +158,8 @@ def _told(home: Home) -> Iterator[tuple[str, str]]:
     try:
         events = read_events(home.folder / TRACES, kind="job.unrecorded")
     except StoreUnusable:
-        return  # said of the traces themselves
-    for event in events:
-        yield str(event.facts.get("id", "")), str(event.facts.get("because", ""))
+        return {}  # said of the traces themselves
+    return {str(event.facts.get("id", "")): str(event.facts.get("because", "")) for event in events}
 
 
 def model_faults(home: Home) -> Iterator[str]:

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +61,8 @@ def _findings(target: Path, one: Examined, place: Path, seconds: float) -> list[
 
 
 def _unpacked(wheel: Path, one: Examined, place: Path) -> Path:
-    opened = Wheel(wheel)
-    try:
+    with closing(Wheel(wheel)) as opened:
         opened.unpack(place / "wheel")
-    finally:
-        opened.close()
     return place.joinpath("wheel", *one.package.split("."))
 
 
