@@ -49,7 +49,6 @@ class CallContext:
 
     def __init__(self, bound: Bound) -> None:
         services, plugin, session = bound.services, bound.plugin, bound.session
-        self._bound = bound
         self._session = cache(lambda: session_view(bound.story, session, bound.at))  # read when first used
         self.settings = services.host.settings(plugin, session.workspace, session.id)
         self.data = Records(bound)
@@ -59,19 +58,13 @@ class CallContext:
         self.models = CallModels(bound)
         self.clock = services.clock
         self.log = logging.getLogger(f"talekeeper.plugin.{plugin.id}")
+        self.check = bound.life.check
+        self.close = bound.life.close  # waits for a write that is being committed
 
     @property
     def session(self) -> SessionView:
         """The session the call is bound to."""
         return self._session()
-
-    def check(self) -> None:
-        """Raises `ContextClosed` when the call is over its time, `Cancelled` when it was cancelled."""
-        self._bound.life.check()
-
-    def close(self) -> None:
-        """Ends the context; waits for a write that is being committed."""
-        self._bound.life.close()
 
 
 def call_plugin(bound: Bound, point: str, name: str, *arguments: object, check: Callable[[Any], T]) -> T:

@@ -77,7 +77,6 @@ class Prompt:
     uses: tuple[tuple[str, str, str], ...]
     shown: frozenset[str]
     taint: tuple[str, ...]
-    tokens: int
 
 
 def assemble(turn: TurnContext, pending: Pending, *, beside: int, share: float = 1.0) -> Prompt:
@@ -118,7 +117,6 @@ def assemble(turn: TurnContext, pending: Pending, *, beside: int, share: float =
         uses=tuple(dict.fromkeys(use for one in filled for use in one.uses())),
         shown=frozenset(message.id for message in history.messages),
         taint=tuple(_taint(turn, history, filled)),
-        tokens=sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages),
     )
 
 

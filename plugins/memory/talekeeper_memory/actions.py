@@ -16,9 +16,7 @@ from talekeeper_memory.wording import authority_of
 def get_block(ctx: PluginContext, arguments: Mapping[str, Json]) -> Json:
     """A block's text; raises `ParameterError` naming the labels there are."""
     block = _block(ctx, str(arguments["label"]))
-    text = block.text
-    if block.label == PROFILE:
-        text = with_player(text, confirmed_line(ctx))
+    text = with_player(block.text, confirmed_line(ctx)) if block.label == PROFILE else block.text
     return {"label": block.label, "text": text}
 
 

@@ -19,7 +19,7 @@ from talekeeper.api import (
     Skip,
 )
 
-from talekeeper_memory.blocks import RESERVED, Block, Blocks, block_value, current_blocks
+from talekeeper_memory.blocks import RESERVED, Block, block_value, current_blocks
 from talekeeper_memory.cards import enabled_cards, known_names
 from talekeeper_memory.prompts import BREAK, Prompts, data_text, digest, json_line, prompts_for, question, story_lines
 from talekeeper_memory.truncate import cut_at_sentence, is_blank, one_line
@@ -42,17 +42,6 @@ class Reply:
     dropped: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """The input of one extraction; `blocks` as the model sees them, without the confirmed line."""
-
-    ctx: PluginContext
-    job: JobView
-    messages: tuple[MessageView, ...]
-    blocks: Blocks
-    prompts: Prompts
-
-
 def extract(ctx: PluginContext, job: JobView) -> JobResult:
     """Raises `Skip` where there is nothing to read, and a `ModelError` when two answers could not be used."""
     if not ctx.settings["auto_extract"]:
@@ -60,12 +49,14 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
     messages = tuple(message for message in job.messages() if message.text.strip())
     if not messages:
         raise Skip("the turn has no story text")
-    work = _Work(ctx, job, messages, current_blocks(ctx), prompts_for(ctx.session.locale))
-    reply = _ask(work)
+    blocks = current_blocks(ctx)  # as the model sees them, without the confirmed line
+    prompts = prompts_for(ctx.session.locale)
+    reply = _ask(ctx, messages, blocks.known, prompts)
     facts = _without_repeats(ctx, reply.facts, ctx.settings["repeat_share"], known_names(ctx, enabled_cards(ctx)))
     late = job.superseded
-    texts = {} if late else {label: _fitted(work, label, text) for label, text in reply.blocks.items()}
-    _write(work, texts, facts)
+    kept: Mapping[str, str] = {} if late else reply.blocks
+    texts = {label: _fitted(ctx, prompts, blocks.known[label], text) for label, text in kept.items()}
+    _write(ctx, job.turn, messages, texts, facts)
     details: dict[str, Json] = {
         "blocks": sorted(texts),
         "facts": len(facts),
@@ -73,7 +64,7 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
         "facts_unusable": reply.dropped,
         "facts_known_already": len(reply.facts) - len(facts),
         "keys_ignored": list(reply.ignored[:20]),
-        "blocks_refused": dict(work.blocks.refused),
+        "blocks_refused": dict(blocks.refused),
     }
     return JobResult(
         did_work=bool(texts or facts),
@@ -82,19 +73,18 @@ def extract(ctx: PluginContext, job: JobView) -> JobResult:
     )
 
 
-def _ask(work: _Work) -> Reply:
+def _ask(ctx: PluginContext, messages: Sequence[MessageView], known: Mapping[str, Block], prompts: Prompts) -> Reply:
     """Asks, and once more when the answer has a fault the schema cannot name."""
-    ctx, known = work.ctx, work.blocks.known
     most, characters = ctx.settings["facts_a_turn"], ctx.settings["fact_characters"]
     latest = ctx.data["facts"].list(order="newest", limit=_LATEST_FACTS)
-    line = work.prompts.texts["block_line"]
+    line = prompts.texts["block_line"]
     blocks = (line.format(label=one.label, limit=one.limit, about=data_text(one.about)) for one in known.values())
     conversation = question(
-        work.prompts.fill("extract", facts=most, fact_characters=characters, blocks="\n".join(blocks)),
+        prompts.fill("extract", facts=most, fact_characters=characters, blocks="\n".join(blocks)),
         player=json_line(dict(ctx.session.player)),
         current_blocks="\n".join(json_line({"block": block.label, "text": block.text}) for block in known.values()),
         known_facts="\n".join(json_line({"fact": str(fact.value["text"])}) for fact in reversed(latest)),
-        turn=story_lines(work.messages),
+        turn=story_lines(messages),
     )
     schema = reply_schema(known.values(), most, characters)
     fault = ""
@@ -104,33 +94,33 @@ def _ask(work: _Work) -> Reply:
         if not fault:
             return parse_reply(given.value, known, most, characters)
         conversation.append(("assistant", given.text))
-        conversation.append(("user", work.prompts.fill("again", fault=fault)))
+        conversation.append(("user", prompts.fill("again", fault=fault)))
     raise BadReply(f"no usable answer in two: {fault}", where="extract", cure="the turn is tried again later")
 
 
-def _fitted(work: _Work, label: str, text: str) -> str:
+def _fitted(ctx: PluginContext, prompts: Prompts, block: Block, text: str) -> str:
     """The text within the block's limit: shortened by the model, and only if that fails cut."""
-    limit = work.blocks.known[label].limit
-    if len(text) <= limit:
+    if len(text) <= block.limit:
         return text
-    conversation = question(work.prompts.fill("shorten", limit=limit), text=data_text(text))
+    conversation = question(prompts.fill("shorten", limit=block.limit), text=data_text(text))
     try:
-        shorter = work.ctx.models.complete("extract", conversation).text.replace(BREAK, "\n").strip()
+        shorter = ctx.models.complete("extract", conversation).text.replace(BREAK, "\n").strip()
     except NoModel:
         raise
     except ModelError:
         shorter = ""
-    return shorter if 0 < len(shorter) <= limit else cut_at_sentence(text, limit)
+    return shorter if 0 < len(shorter) <= block.limit else cut_at_sentence(text, block.limit)
 
 
-def _write(work: _Work, texts: Mapping[str, str], facts: Mapping[str, str]) -> None:
+def _write(
+    ctx: PluginContext, turn: int, messages: Sequence[MessageView], texts: Mapping[str, str], facts: Mapping[str, str]
+) -> None:
     """Writes blocks and facts in one batch.
 
     A block is no record of its range: it says what holds after everything before, so an edit of the turn corrects it
     by running the job again instead of taking it away.
     """
-    ctx, turn = work.ctx, work.job.turn
-    source = [work.messages[0].id, work.messages[-1].id]
+    source = [messages[0].id, messages[-1].id]
     ctx.check()
     with ctx.data.batch() as batch:
         for label, text in texts.items():
@@ -139,7 +129,7 @@ def _write(work: _Work, texts: Mapping[str, str], facts: Mapping[str, str]) -> N
             value: dict[str, Json] = {"text": fact, "turn": turn, "authority": authority_of(fact), "source": source}
             value |= {"repeats": near} if near else {}
             # The same turn with the same text gives its facts once, whatever the model says the second time.
-            batch.add("facts", value, dedupe=f"extract {digest(work.messages)} {number}")
+            batch.add("facts", value, dedupe=f"extract {digest(messages)} {number}")
 
 
 def reply_schema(blocks: Iterable[Block], facts: int, characters: int) -> dict[str, Json]:
