@@ -28,6 +28,13 @@ _HEADER = 100
 _MAGIC = b"SQLite format 3\0"
 _WAL_KEPT = 64 * 1024 * 1024  # bytes; a longer write-ahead log is cut back to this after a checkpoint
 _STATEMENTS = 256
+_PRAGMAS = (
+    "foreign_keys = ON",
+    "recursive_triggers = ON",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "temp_store = MEMORY",
+)
 _BESIDE = ("-wal", "-shm", "-journal")
 _RESTORE = "restore a backup, or move the file away to start afresh"
 
@@ -90,7 +97,8 @@ def connect(
         cached_statements=_STATEMENTS,
     )
     try:
-        for pragma in _pragmas(synchronous, writable=writable):
+        of_writer = (f"synchronous = {synchronous}", "secure_delete = ON", f"journal_size_limit = {_WAL_KEPT}")
+        for pragma in (*_PRAGMAS, *(of_writer if writable else ("query_only = ON",))):
             connection.execute(f"PRAGMA {pragma}")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         # The mode stays in the file, but a copy made by other means may have lost it.
@@ -116,24 +124,6 @@ def open_checked(path: Path, *, synchronous: Synchronous = "FULL") -> sqlite3.Co
         connection.close()
         raise StoreUnusable("the database belongs to another program", where=str(path), cure="choose another home")
     return connection
-
-
-def _pragmas(synchronous: Synchronous, *, writable: bool) -> list[str]:
-    shared = [
-        "foreign_keys = ON",
-        "recursive_triggers = ON",
-        "trusted_schema = OFF",
-        "cell_size_check = ON",
-        "temp_store = MEMORY",
-    ]
-    if not writable:
-        return [*shared, "query_only = ON"]
-    return [
-        *shared,
-        f"synchronous = {synchronous}",
-        "secure_delete = ON",
-        f"journal_size_limit = {_WAL_KEPT}",
-    ]
 
 
 def _has_log(path: Path) -> bool:
