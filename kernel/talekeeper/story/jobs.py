@@ -38,7 +38,7 @@ class Unrecorded:
 
 
 class Jobs:
-    """The jobs of every session. Every method takes part in the caller's transaction when `tx` is given."""
+    """The jobs of every session. A method that takes `tx` takes part in that transaction of the caller."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -80,9 +80,7 @@ class Jobs:
 
         return self._core.write(enqueue, tx, "note a job")
 
-    def renew(
-        self, address: Address, plugin: str, kind: str, end: Coordinate, *, start: int, tx: Tx | None = None
-    ) -> Job:
+    def renew(self, address: Address, plugin: str, kind: str, end: Coordinate, *, start: int) -> Job:
         """Notes work as `enqueue` does, and has it done again where it had ended."""
 
         def renew(tx: Tx) -> Job:
@@ -91,7 +89,7 @@ class Jobs:
                 ledger.make_due(self._core, tx, address, noted.id)
             return ledger.job(tx, address, noted.id)
 
-        return self._core.write(renew, tx, "note a job")
+        return self._core.db.write(renew, name="note a job")
 
     def claim(self, address: Address, lease: Lease, *, tx: Tx | None = None) -> Job | None:
         """Takes up the next job that is due on the head's lineage, or None; `lease` is the session's, which you hold.
@@ -171,9 +169,7 @@ class Jobs:
         ended = {"state": "skipped", "reason": ledger.kept_reason(reason), "not_before": None}
         return self._core.write(lambda tx: ledger.end(self._core, tx, address, job, lease, **ended), tx, "end a job")
 
-    def fail(
-        self, address: Address, job: str, lease: Lease, reason: str, *, after: float | None = None, tx: Tx | None = None
-    ) -> bool:
+    def fail(self, address: Address, job: str, lease: Lease, reason: str, *, after: float | None = None) -> bool:
         """Ends an attempt; while attempts are left, the job is due again after `after` seconds or a growing delay.
 
         False when another worker has it now, or when not even that could be written: the failure is then kept in
@@ -188,25 +184,16 @@ class Jobs:
             ledger.end(self._core, tx, address, job, lease, **ended)
 
         try:
-            self._core.write(fail, tx, "end a job")
+            self._core.db.write(fail, name="end a job")
+        except Conflict:
+            return False
         except StoreError as error:
-            if tx is not None:
-                raise
-            if not isinstance(error, Conflict):
-                self.keep(Unrecorded(address, job, reason, error.sentence()))
+            self.keep(Unrecorded(address, job, reason, error.sentence()))
             return False
         return True
 
     def release(
-        self,
-        address: Address,
-        job: str,
-        lease: Lease,
-        reason: str,
-        *,
-        after: float = 0.0,
-        lacks: str = "",
-        tx: Tx | None = None,
+        self, address: Address, job: str, lease: Lease, reason: str, *, after: float = 0.0, lacks: str = ""
     ) -> Job:
         """Puts a running job back, its attempt not counted; it is due again after `after` seconds.
 
@@ -223,7 +210,7 @@ class Jobs:
             }
             return ledger.end(self._core, tx, address, job, lease, **back)
 
-        return self._core.write(release, tx, "put a job back")
+        return self._core.db.write(release, name="put a job back")
 
     def keep(self, failure: Unrecorded) -> None:
         """Remembers a failure that the store did not take, in place of an earlier one of the same job."""

@@ -120,7 +120,21 @@ class Sessions:
                 check_name(locale, "locale"),
                 dumps(list(plugins), "plugins"),
             )
-            return _create_session(self._core, tx, address, values)
+            now, place = self._core.now(), (address.workspace, address.session)
+            made = tx.run(
+                f"INSERT INTO session({rows.SESSION_COLUMNS}) "
+                "VALUES (?, ?, ?, ?, '', ?, ?, ?, '{}', 0, -1, 0, 1, 0, ?, ?) ON CONFLICT DO NOTHING",
+                (workspace, *values, now, now),
+            )
+            if not made:
+                raise Conflict(f"there is already a session {address.session!r}", where=workspace)
+            tx.run(
+                "INSERT INTO branch(workspace, session, id, parent, fork_depth, name, created) "
+                "VALUES (?, ?, 0, 0, -1, '', ?)",
+                (*place, now),
+            )
+            tx.run("INSERT INTO lineage(workspace, session, branch, upto) VALUES (?, ?, 0, -1)", place)
+            return rows.session(tx, address)
 
         return self._core.write(create, tx, "make a session")
 
@@ -169,26 +183,6 @@ def _create_workspace(core: Core, tx: Tx, name: str, title: str = "") -> Workspa
         (check_workspace(name), check_line(title or name, "title"), core.now()),
     )
     return rows.workspace(tx, name)
-
-
-def _create_session(core: Core, tx: Tx, address: Address, values: tuple[str, ...]) -> Session:
-    now = core.now()
-    made = tx.run(
-        f"INSERT INTO session({rows.SESSION_COLUMNS}) "
-        "VALUES (?, ?, ?, ?, '', ?, ?, ?, '{}', 0, -1, 0, 1, 0, ?, ?) ON CONFLICT DO NOTHING",
-        (address.workspace, *values, now, now),
-    )
-    if not made:
-        raise Conflict(f"there is already a session {address.session!r}", where=address.workspace)
-    tx.run(
-        "INSERT INTO branch(workspace, session, id, parent, fork_depth, name, created) VALUES (?, ?, 0, 0, -1, '', ?)",
-        (address.workspace, address.session, now),
-    )
-    tx.run(
-        "INSERT INTO lineage(workspace, session, branch, upto) VALUES (?, ?, 0, -1)",
-        (address.workspace, address.session),
-    )
-    return rows.session(tx, address)
 
 
 def _delete_session(core: Core, tx: Tx, address: Address) -> None:

@@ -116,9 +116,8 @@ def is_indexed(message: Message) -> bool:
 
 def draft_terms(message: Message | Draft) -> Terms:
     """The text's with what else it is found by: caption, speaker, date. None for what is never indexed."""
-    if not _is_story(message):
-        return _NO_TERMS
-    return _terms_of(*message_texts(message))
+    texts = message_texts(message)
+    return _terms_of(*texts) if texts else _NO_TERMS
 
 
 def message_texts(message: Message | Draft) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, ParameterError
@@ -30,23 +29,6 @@ _LARGEST_TURN = 2**31 - 1  # what the index has four bytes for
 _INSERT = (
     "INSERT INTO message(workspace, session, id, seq, ref, branch, depth, turn, role, kind, speaker, text, time, "
     "origin, caption, extra, created, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_columns = attrgetter(
-    "id",
-    "seq",
-    "ref",
-    "coordinate.branch",
-    "coordinate.depth",
-    "turn",
-    "role",
-    "kind",
-    "speaker",
-    "text",
-    "time",
-    "origin",
-    "caption",
-    "extra",
-    "created",
 )
 _BRANCH = "INSERT INTO branch(workspace, session, id, parent, fork_depth, name, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
@@ -138,7 +120,7 @@ class Growth:
 
     def finish(self, head: Coordinate | None) -> None:
         """Writes what was added; a `head` is moved to and ends what could be redone."""
-        self._tx.run_many(_INSERT, ((*self._place, *_columns(message), message.created) for message in self.messages))
+        self._tx.run_many(_INSERT, ((*self._place, *_columns(message)) for message in self.messages))
         self._index()
         counted = "messages = ?, branches = ?, revision = revision + 1, updated = ?"
         counts = (self._seq, self._branches, self._now)
@@ -195,6 +177,13 @@ class Growth:
         for message in self.messages:
             if is_indexed(message):
                 self._core.index.add(self._tx, part, message_passage(message, self._terms[message.id]))
+
+
+def _columns(message: Message) -> tuple[object, ...]:
+    at = message.coordinate
+    place = (message.id, message.seq, message.ref, at.branch, at.depth, message.turn)
+    said = (message.role, message.kind, message.speaker, message.text, message.time, message.origin, message.caption)
+    return (*place, *said, message.extra, message.created, message.created)
 
 
 def _checked(draft: Draft) -> Draft:

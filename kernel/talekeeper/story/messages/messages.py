@@ -140,7 +140,7 @@ class Messages:
 
     # Changing
 
-    def edit(self, address: Address, message_id: str, text: str, *, tx: Tx | None = None) -> Message:
+    def edit(self, address: Address, message_id: str, text: str) -> Message:
         """Gives the message a new text; `texts` keeps the old one, and what was derived from it is followed up."""
         check_text(text, "text")
 
@@ -162,8 +162,8 @@ class Messages:
             source_changed(self._core, tx, address, message.coordinate, "edited")
             return edited
 
-        with counted(() if tx is not None else self._texts(address, message_id, text)):
-            return self._core.write(edit, tx, "edit a message")
+        with counted(message_texts(replace(self.get(address, message_id), text=text))):
+            return self._core.db.write(edit, name="edit a message")
 
     def hide(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
         """Takes the message out of prompts and search; the story keeps it."""
@@ -171,11 +171,11 @@ class Messages:
             lambda tx: _set(self._core, tx, address, message_id, "hidden = 1"), tx, "hide a message"
         )
 
-    def unhide(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
+    def unhide(self, address: Address, message_id: str) -> Message:
         """Puts a hidden message back."""
-        with counted(() if tx is not None else self._texts(address, message_id)):
-            return self._core.write(
-                lambda tx: _set(self._core, tx, address, message_id, "hidden = 0"), tx, "unhide a message"
+        with counted(message_texts(self.get(address, message_id))):
+            return self._core.db.write(
+                lambda tx: _set(self._core, tx, address, message_id, "hidden = 0"), name="unhide a message"
             )
 
     def delete(self, address: Address, message_id: str, *, tx: Tx | None = None) -> Message:
@@ -200,11 +200,6 @@ class Messages:
             return len(message_ids)
 
         return self._core.write(purge, tx, "purge messages")
-
-    def _texts(self, address: Address, message_id: str, text: str | None = None) -> tuple[str, ...]:
-        """What will be counted of the message as it is, or with another text."""
-        message = self.get(address, message_id)
-        return message_texts(message if text is None else replace(message, text=text))
 
 
 def _live(tx: Tx, address: Address, message_id: str) -> Message:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from talekeeper.db import Row, Tx, stored
 from talekeeper.errors import NotFound
 from talekeeper.story.core import Core
 from talekeeper.story.messages.lineage import line_to
-from talekeeper.story.views import Address, Coordinate, Message, Role, Session, Workspace
+from talekeeper.story.views import Address, Coordinate, Message, Session, Workspace
 
 SESSION_COLUMNS = (
     "workspace, id, title, preset, owner, channel, locale, plugins, settings, head_branch, head_depth, messages, "
@@ -86,46 +85,18 @@ def redo_tip(tx: Tx, address: Address) -> Coordinate | None:
 
 
 def _session(row: Row) -> Session:
-    return Session(
-        workspace=row[0],
-        id=row[1],
-        title=row[2],
-        preset=row[3],
-        owner=row[4],
-        channel=row[5],
-        locale=row[6],
-        plugins=tuple(stored(row[7])),
-        settings=stored(row[8]),
-        head=Coordinate(row[9], row[10]),
-        messages=row[11],
-        branches=row[12],
-        revision=row[13],
-        created=row[14],
-        updated=row[15],
-    )
+    """A row of `SESSION_COLUMNS`; the numbers and times behind the head stand in the order of the fields."""
+    workspace, key, title, preset, owner, channel, locale, plugins, settings, branch, depth, *rest = row
+    names = tuple(stored(plugins))
+    head = Coordinate(branch, depth)
+    return Session(workspace, key, title, preset, owner, channel, locale, names, stored(settings), head, *rest)
 
 
 def _message(row: Row) -> Message:
-    """A row of `_MESSAGE` as a message."""
-    return Message(
-        id=row[0],
-        coordinate=Coordinate(row[1], row[2]),
-        seq=row[3],
-        ref=row[4],
-        turn=row[5],
-        role=cast("Role", row[6]),
-        kind=row[7],
-        speaker=row[8],
-        text=row[9],
-        time=row[10],
-        origin=row[11],
-        caption=row[12],
-        extra=row[13],
-        created=row[14],
-        revision=row[15],
-        hidden=bool(row[16]),
-        deleted=bool(row[17]),
-    )
+    """A row of `_MESSAGE`, whose columns stand in the order of the fields."""
+    key, branch, depth, *columns = row
+    columns[-2:] = map(bool, columns[-2:])  # hidden, deleted
+    return Message(key, Coordinate(branch, depth), *columns)
 
 
 def along(
