@@ -75,7 +75,7 @@ class Hits:
         return Ranked(
             self._states[number].row.id,
             columns.doc.item(position),
-            *self._names.source(place),
+            *self._names.sources[number][columns.source.item(position)],
             known[place][0],
             columns.turn.item(position),
             listed.score[row],
@@ -119,13 +119,16 @@ _NAMES = "SELECT doc, key, digest FROM doc WHERE part = ? AND doc IN (SELECT val
 
 
 class Names:
-    """Reads each passage's name once a query; `known` are those read."""
+    """Reads each passage's name once a query; `known` are those read.
+
+    `sources` has the sources of each partition by number.
+    """
 
     def __init__(self, tx: Tx, states: Sequence[PartState]) -> None:
         self._tx = tx
         self.states = states
         self.known: dict[Place, Name] = {}
-        self._sources = [{number: name for name, number in state.sources.items()} for state in states]
+        self.sources = [{number: name for name, number in state.sources.items()} for state in states]
 
     @decoding
     def of(self, places: Sequence[Place]) -> Mapping[Place, Name]:
@@ -144,11 +147,12 @@ class Names:
     def source(self, place: Place) -> SourceName:
         """Kind, plugin and namespace."""
         number, position = place
-        return self._sources[number][self.states[number].columns.source.item(position)]
+        return self.sources[number][self.states[number].columns.source.item(position)]
 
     def _read(self, state: PartState, places: Sequence[Place]) -> None:
         place_of = {state.columns.doc.item(place[1]): place for place in places}
         rows = self._tx.rows(_NAMES, (state.row.id, str(list(place_of))))
-        self.known.update((place_of[doc], (key, digest)) for doc, key, digest in rows)
+        for doc, key, digest in rows:
+            self.known[place_of[doc]] = key, digest
         if len(rows) < len(places):
             raise LookupError("a passage has no name")

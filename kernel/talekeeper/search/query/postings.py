@@ -101,10 +101,6 @@ class JoinedPostings:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def part(self, chosen: Bools) -> JoinedPostings:
-        """The chosen postings."""
-        return JoinedPostings(self.terms, self.positions[chosen], self.tfs[chosen], self.which[chosen])
-
 
 @dataclass(frozen=True, slots=True)
 class Postings:
@@ -291,5 +287,7 @@ def narrow(postings: Postings, scope: Scope, kind: Kind) -> Postings:
             inside = inside.where(is_seen)
         if len(inside):
             heavy[term] = inside
-    light = postings.light.part(is_seen.take(postings.light.positions))
-    return Postings(heavy, light, postings.average)
+    light = postings.light
+    chosen = is_seen.take(light.positions)
+    seen = JoinedPostings(light.terms, light.positions[chosen], light.tfs[chosen], light.which[chosen])
+    return Postings(heavy, seen, postings.average)

@@ -37,16 +37,6 @@ class Difference:
         return f"{source} {self.key}, revision {self.revision}: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """Live passages by name, and per position the checksum of its terms."""
-
-    state: PartState
-    positions: Mapping[VersionName, int]
-    faults: list[Difference]
-    words: list[int]
-
-
 @decoding
 def check_index(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Difference]:
     """What the partition has otherwise than `expected`, which lists all its passages; empty when all is right.
@@ -56,16 +46,18 @@ def check_index(tx: Tx, part: int, expected: Iterable[Passage]) -> list[Differen
     row = read_rows(tx, [part]).get(part)
     if row is None:
         return [Difference(*_name(passage), "is not in the index") for passage in expected]
-    content = _read(tx, load(tx, row, None))
-    differences = list(content.faults)
-    extra = dict(content.positions)
+    state = load(tx, row, None)
+    extra, differences = _live_passages(tx, state)
+    words = [*_settled_words(tx, state), *_tail_words(tx, state)]
     for passage in expected:
         name = _name(passage)
         position = extra.pop(name, None)
         if position is None:
             differences.append(Difference(*name, "is not in the index"))
         else:
-            differences.extend(Difference(*name, what) for what in _compare(content, position, passage))
+            differences.extend(Difference(*name, what) for what in _compare_columns(state, position, passage))
+            if words[position] != _checksum(passage.terms.counts):
+                differences.append(Difference(*name, "has other words in the index"))
     differences.extend(Difference(*name, "is in the index and should not be") for name in extra)
     return differences
 
@@ -74,7 +66,8 @@ def _name(passage: Passage) -> VersionName:
     return passage.kind, passage.plugin, passage.namespace, passage.key, passage.revision
 
 
-def _read(tx: Tx, state: PartState) -> _Content:
+def _live_passages(tx: Tx, state: PartState) -> tuple[dict[VersionName, int], list[Difference]]:
+    """Their positions by name, and what the index has against itself."""
     columns = state.columns
     position_of = {doc: i for i, doc in enumerate(columns.doc.tolist()) if state.live[i]}
     names = {number: name for name, number in state.sources.items()}
@@ -96,11 +89,10 @@ def _read(tx: Tx, state: PartState) -> _Content:
         kind, plugin, namespace = names[int(columns.source[position])]
         what = "has words in the index and no name"
         faults.append(Difference(kind, plugin, namespace, f"passage {doc}", int(columns.revision[position]), what))
-    return _Content(state, positions, faults, [*_settled_words(tx, state), *_tail_words(tx, state)])
+    return positions, faults
 
 
-def _compare(content: _Content, position: int, passage: Passage) -> Iterator[str]:
-    columns = content.state.columns
+def _compare_columns(state: PartState, position: int, passage: Passage) -> Iterator[str]:
     wanted = {
         "branch": passage.branch,
         "depth": passage.depth,
@@ -109,11 +101,9 @@ def _compare(content: _Content, position: int, passage: Passage) -> Iterator[str
         "flags": flags_of(passage),
     }
     for field, value in wanted.items():
-        held = int(getattr(columns, field)[position])
+        held = int(getattr(state.columns, field)[position])
         if held != value:
             yield f"has {field} {held} in the index, and {value} is right"
-    if content.words[position] != _checksum(passage.terms.counts):
-        yield "has other words in the index"
 
 
 def _checksum(counts: Mapping[str, int]) -> int:

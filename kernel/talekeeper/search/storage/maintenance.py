@@ -70,7 +70,7 @@ def maintain_index(db: Database, *, part: int | None = None) -> None:
 
     Does what is due in all partitions, or in one. Cheap when nothing is.
     """
-    due = [part] if part is not None else [row[0] for row in db.read(_due)]
+    due = [part] if part is not None else db.read(_due)
     for one in due:
         while (change := db.read(partial(next_flush, part=one))) is not None:
             if not _write(db, one, change.new, partial(flush, part=one, change=change), "index flush"):
@@ -105,8 +105,8 @@ def unpurged_parts(tx: Tx) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], row[2]) for row in tx.rows(_UNPURGED)]
 
 
-def _due(tx: Tx) -> list[tuple[int]]:
-    return [(row[0],) for row in tx.rows(_DUE, (FLUSH, _WORTH_A_LOOK, _WORTH_A_LOOK))]
+def _due(tx: Tx) -> list[int]:
+    return [row[0] for row in tx.rows(_DUE, (FLUSH, _WORTH_A_LOOK, _WORTH_A_LOOK))]
 
 
 def _must_purge(tx: Tx, part: int) -> bool:

@@ -113,12 +113,8 @@ class PartRow(NamedTuple):
     stamp: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A numbered row and the random stamp written with it: who finds both has the same history up to it."""
-
-    number: int
-    stamp: int
+Mark = tuple[int, int]
+"""A numbered row and the random stamp written with it: who finds both has the same history up to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,21 +192,6 @@ _SEGMENT_COLUMNS = "SELECT columns, n, lo, hi FROM segment WHERE part = ? AND lo
 _SOURCES = "SELECT kind, plugin, namespace, id FROM part_source WHERE part = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class _Added:
-    """Passages of the tail, in order."""
-
-    columns: Columns
-    texts: list[str]
-    last: Mark | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Removed:
-    docs: list[int]
-    last: Mark | None
-
-
 @decoding
 def read_rows(tx: Tx, parts: Sequence[int]) -> dict[int, PartRow]:
     """The counters of those of `parts` that exist."""
@@ -240,40 +221,34 @@ def _checked(state: PartState, known: int) -> PartState:
 
 def _continue(tx: Tx, row: PartRow, base: PartState) -> PartState | None:
     """None where the histories differ."""
-    first = base.last_add.number if base.last_add else base.row.docs
-    rows = tx.rows(_TAIL, (row.id, first))
+    rows = tx.rows(_TAIL, (row.id, base.last_add[0] if base.last_add else base.row.docs))
     tombstones = tx.rows(_DEAD, (row.id, base.row.removals))
     if base.last_add is not None:
-        if not rows or Mark(rows[0][0], rows[0][-1]) != base.last_add:
+        if _last_mark(rows[:1]) != base.last_add:
             return None
         del rows[0]
-    if _mark_at(tombstones, base.row.removals) != base.last_removal:
+    removed = [tombstone for tombstone in tombstones if tombstone[0] > base.row.removals]
+    if _last_mark(tombstones[: len(tombstones) - len(removed)]) != base.last_removal:
         return None
-    added, removed = _added(rows), _removed([tombstone for tombstone in tombstones if tombstone[0] > base.row.removals])
-    shelf = base.shelf.extend(len(base), [added.columns])
+    added, texts = _of_tail(rows)
+    shelf = base.shelf.extend(len(base), [added])
     columns = shelf.view(len(base) + len(rows))
     live = np.ones(len(columns), np.bool_)
     live[: len(base)] = base.live
-    _mark_dead(columns, live, removed.docs)
+    _mark_dead(columns, live, removed)
     known = set(base.sources.values())
     return PartState(
         row=row,
-        last_add=added.last or base.last_add,
-        last_removal=removed.last or base.last_removal,
+        last_add=_last_mark(rows) or base.last_add,
+        last_removal=_last_mark(removed) or base.last_removal,
         stack=base.stack,
         shelf=shelf,
         columns=columns,
-        extent=base.extent.joined(added.columns),
+        extent=base.extent.joined(added),
         live=live,
-        tail=base.tail.extend(len(base), added.texts),
-        sources=base.sources if known.issuperset(added.columns.source.tolist()) else _sources(tx, row.id),
+        tail=base.tail.extend(len(base), texts),
+        sources=base.sources if known.issuperset(added.source.tolist()) else _sources(tx, row.id),
     )
-
-
-def _mark_at(tombstones: Sequence[Sequence[int]], removal: int) -> Mark | None:
-    if tombstones and tombstones[0][0] == removal:
-        return Mark(removal, tombstones[0][2])
-    return None
 
 
 def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
@@ -283,25 +258,25 @@ def _rebuild(tx: Tx, row: PartRow, base: PartState | None) -> PartState:
         stack = base.stack
     start = stack.segments[kept].start if kept < len(stack.segments) else stack.size
     blobs = tx.rows(_SEGMENT_COLUMNS, (row.id, stack.segments[kept].lo)) if kept < len(stack.segments) else []
-    added = _added(tx.rows(_TAIL, (row.id, 0)))
-    removed = _removed(tx.rows(_DEAD, (row.id, 0)))
+    rows, removed = tx.rows(_TAIL, (row.id, 0)), tx.rows(_DEAD, (row.id, 0))
+    added, texts = _of_tail(rows)
     shelf = base.shelf if base is not None and start else Shelf()
-    shelf = shelf.extend(start, [*(check(unpack(blob, n), lo, hi) for blob, n, lo, hi in blobs), added.columns])
-    columns = shelf.view(stack.size + len(added.texts))
+    shelf = shelf.extend(start, [*(check(unpack(blob, n), lo, hi) for blob, n, lo, hi in blobs), added])
+    columns = shelf.view(stack.size + len(rows))
     live = np.ones(len(columns), np.bool_)
-    _mark_dead(columns, live, removed.docs)
+    _mark_dead(columns, live, removed)
     if stack.segments and not stack.average:
         stack = replace(stack, average=float(columns.length[: stack.size].mean()))
     return PartState(
         row=row,
-        last_add=added.last,
-        last_removal=removed.last if removed.last and removed.last.number == row.removals else None,
+        last_add=_last_mark(rows),
+        last_removal=_last_mark([tombstone for tombstone in removed[-1:] if tombstone[0] == row.removals]),
         stack=stack,
         shelf=shelf,
         columns=columns,
         extent=Extent().joined(columns),
         live=live,
-        tail=Memtable(stack.size).extend(stack.size, added.texts),
+        tail=Memtable(stack.size).extend(stack.size, texts),
         sources=_sources(tx, row.id),
     )
 
@@ -317,32 +292,25 @@ def _read_stack(tx: Tx, part: int) -> Stack:
 
 def _common(one: Stack, other: Stack) -> int:
     """How many segments both begin with."""
-    same = 0
-    for mine, yours in zip(one.segments, other.segments, strict=False):
-        if mine != yours:
-            break
-        same += 1
-    return same
+    both = zip(one.segments, other.segments, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], both))
 
 
-def _added(rows: Sequence[Sequence[int]]) -> _Added:
-    return _Added(
-        columns=check(from_rows([row[:_COLUMNS] for row in rows]), 0, _HIGHEST),
-        texts=[str(row[_COLUMNS]) for row in rows],
-        last=Mark(rows[-1][0], rows[-1][-1]) if rows else None,
-    )
+def _of_tail(rows: Sequence[Sequence[int]]) -> tuple[Columns, list[str]]:
+    """The columns and the stored texts of rows of `_TAIL`."""
+    return check(from_rows([row[:_COLUMNS] for row in rows]), 0, _HIGHEST), [str(row[_COLUMNS]) for row in rows]
 
 
-def _removed(tombstones: Sequence[Sequence[int]]) -> _Removed:
-    last = Mark(tombstones[-1][0], tombstones[-1][2]) if tombstones else None
-    return _Removed([tombstone[1] for tombstone in tombstones], last)
+def _last_mark(rows: Sequence[Sequence[int]]) -> Mark | None:
+    """Of rows of `_TAIL` or `_DEAD`, which begin with their number and end with their stamp."""
+    return (rows[-1][0], rows[-1][-1]) if rows else None
 
 
-def _mark_dead(columns: Columns, live: Bools, docs: Sequence[int]) -> None:
-    """Marks the passages with these numbers dead; some may be gone from the columns already."""
-    if not docs or not len(columns):
+def _mark_dead(columns: Columns, live: Bools, tombstones: Sequence[Sequence[int]]) -> None:
+    """Marks the passages of rows of `_DEAD` dead; some may be gone from the columns already."""
+    if not tombstones or not len(columns):
         return
-    wanted = np.array(docs, np.uint32)
+    wanted = np.array([doc for _, doc, _ in tombstones], np.uint32)
     places = np.minimum(np.searchsorted(columns.doc, wanted), len(columns) - 1)
     live[places[columns.doc[places] == wanted]] = False
 
