@@ -11,54 +11,50 @@ from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.names import tool_key
 from talekeeper.manifest.rules import data
-from talekeeper.manifest.rules.point import Point, RuleContext, names_once, needs_code, schemas_hold
+from talekeeper.manifest.rules.point import Point, each, names_once, needs_code, schemas_hold
 from talekeeper.text import is_array, quoted
 
 _KERNEL_TOOLS = frozenset(map(tool_key, ("memory-search",)))
 
 
-def _kernel_names(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        name = entry.text("name")
-        if name is not None and tool_key(name) in _KERNEL_TOOLS:
-            message = f"the tool name {name} is taken by the kernel"
-            yield Finding(codes.KERNEL_TOOL, entry.at("name"), message)
+def _kernel_name(entry: Table) -> Iterator[Finding]:
+    name = entry.text("name")
+    if name is not None and tool_key(name) in _KERNEL_TOOLS:
+        message = f"the tool name {name} is taken by the kernel"
+        yield Finding(codes.KERNEL_TOOL, entry.at("name"), message)
 
 
-def _descriptions(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        description = entry.text("description")
-        if description and len(description.strip()) < codes.LEAST_DESCRIPTION:
-            message = "the description is all a model has to decide by; say what the tool does and when to use it"
-            yield Finding(codes.THIN_DESCRIPTION, entry.at("description"), message)
+def _description(entry: Table) -> Iterator[Finding]:
+    description = entry.text("description")
+    if description and len(description.strip()) < codes.LEAST_DESCRIPTION:
+        message = "the description is all a model has to decide by; say what the tool does and when to use it"
+        yield Finding(codes.THIN_DESCRIPTION, entry.at("description"), message)
 
 
 _WHEN = ("cron", "time", "weekday", "tz")
 _CRON_FIELDS = 5
 
 
-def _schedules(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        on = entry.text("on")
-        if on == "schedule" and "cron" not in entry and "time" not in entry:
-            message = "a schedule without a time: give cron, or time with or without weekday"
-            yield Finding(codes.NO_TIME, entry.at("on"), message)
-        for key in ("time", "weekday"):
-            if on == "schedule" and key in entry and "cron" in entry:
-                yield Finding(codes.TWO_TIMES, entry.at(key), f"cron says when already, {key} contradicts it", on="key")
-        for key in _WHEN:
-            if on in {"turn-committed", "manual"} and key in entry:
-                message = f'{key} means nothing for a job with on = "{on}"'
-                yield Finding(codes.TIME_UNUSED, entry.at(key), message, on="key")
+def _schedule(entry: Table) -> Iterator[Finding]:
+    on = entry.text("on")
+    if on == "schedule" and "cron" not in entry and "time" not in entry:
+        message = "a schedule without a time: give cron, or time with or without weekday"
+        yield Finding(codes.NO_TIME, entry.at("on"), message)
+    for key in ("time", "weekday"):
+        if on == "schedule" and key in entry and "cron" in entry:
+            yield Finding(codes.TWO_TIMES, entry.at(key), f"cron says when already, {key} contradicts it", on="key")
+    for key in _WHEN:
+        if on in {"turn-committed", "manual"} and key in entry:
+            message = f'{key} means nothing for a job with on = "{on}"'
+            yield Finding(codes.TIME_UNUSED, entry.at(key), message, on="key")
 
 
-def _times(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        for key, fault in (("cron", cron_fault), ("tz", _zone_fault)):
-            value = entry.text(key)
-            reason = fault(value) if value else ""
-            if reason:
-                yield Finding(codes.BAD_TIME, entry.at(key), f"{key} is {quoted(value)}: {reason}")
+def _times(entry: Table) -> Iterator[Finding]:
+    for key, fault in (("cron", cron_fault), ("tz", _zone_fault)):
+        value = entry.text(key)
+        reason = fault(value) if value else ""
+        if reason:
+            yield Finding(codes.BAD_TIME, entry.at(key), f"{key} is {quoted(value)}: {reason}")
 
 
 def cron_fault(expression: str) -> str:
@@ -104,38 +100,29 @@ def _number(entry: Table, key: str) -> float | None:
     return value if _is_of(value, "number") else None
 
 
-def _ranges(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        kind = entry.text("type")
-        for key in ("min", "max"):
-            if key in entry and kind in {"boolean", "string"}:
-                yield Finding(
-                    codes.SETTING_RANGE,
-                    entry.at(key),
-                    f"{key} is for numbers, and this setting is a {kind}",
-                    on="key",
-                )
-        low, high = _number(entry, "min"), _number(entry, "max")
-        if low is not None and high is not None and low > high:
-            yield Finding(codes.SETTING_RANGE, entry.at("min"), f"min {low} is above max {high}")
+def _range(entry: Table) -> Iterator[Finding]:
+    kind = entry.text("type")
+    for key in ("min", "max"):
+        if key in entry and kind in {"boolean", "string"}:
+            message = f"{key} is for numbers, and this setting is a {kind}"
+            yield Finding(codes.SETTING_RANGE, entry.at(key), message, on="key")
+    low, high = _number(entry, "min"), _number(entry, "max")
+    if low is not None and high is not None and low > high:
+        yield Finding(codes.SETTING_RANGE, entry.at("min"), f"min {low} is above max {high}")
 
 
-def _choices(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        kind, choices = entry.text("type"), entry.raw.get("choices")
-        for index, choice in enumerate(choices if is_array(choices) and kind else ()):
-            if not _is_of(choice, kind or ""):
-                message = f"the choice {quoted(choice)} is not of the setting's type, {kind}"
-                yield Finding(codes.SETTING_RANGE, entry.at("choices", index), message)
+def _choices(entry: Table) -> Iterator[Finding]:
+    kind, choices = entry.text("type"), entry.raw.get("choices")
+    for index, choice in enumerate(choices if is_array(choices) and kind else ()):
+        if not _is_of(choice, kind or ""):
+            message = f"the choice {quoted(choice)} is not of the setting's type, {kind}"
+            yield Finding(codes.SETTING_RANGE, entry.at("choices", index), message)
 
 
-def _defaults(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        reason = _misfit(entry)
-        if reason:
-            yield Finding(
-                codes.DEFAULT_TYPE, entry.at("default"), f"the default {quoted(entry.raw['default'])} {reason}"
-            )
+def _default(entry: Table) -> Iterator[Finding]:
+    reason = _misfit(entry)
+    if reason:
+        yield Finding(codes.DEFAULT_TYPE, entry.at("default"), f"the default {quoted(entry.raw['default'])} {reason}")
 
 
 def _misfit(entry: Table) -> str:
@@ -152,12 +139,11 @@ def _misfit(entry: Table) -> str:
     return f"is above max {high}" if number is not None and high is not None and number > high else ""
 
 
-def _patterns(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        for path, pattern in entry.texts("match"):
-            if "/" in pattern or "\\" in pattern or "**" in pattern:
-                message = f"{quoted(pattern)} is compared with file names alone, so it can have no folders and no **"
-                yield Finding(codes.MATCH_PATTERN, path, message)
+def _patterns(entry: Table) -> Iterator[Finding]:
+    for path, pattern in entry.texts("match"):
+        if "/" in pattern or "\\" in pattern or "**" in pattern:
+            message = f"{quoted(pattern)} is compared with file names alone, so it can have no folders and no **"
+            yield Finding(codes.MATCH_PATTERN, path, message)
 
 
 _ALL = (
@@ -172,7 +158,7 @@ _ALL = (
         name="tools",
         about="Functions the narrator's model may call.",
         noun="tool",
-        rules=(names_once("name", tool_key), needs_code, schemas_hold("parameters"), _kernel_names, _descriptions),
+        rules=(names_once("name", tool_key), needs_code, schemas_hold("parameters"), each(_kernel_name, _description)),
         named_by="name",
         code=True,
         schema_key="parameters",
@@ -189,7 +175,7 @@ _ALL = (
         name="jobs",
         about="Work outside the turn.",
         noun="job",
-        rules=(names_once("id"), needs_code, _schedules, _times),
+        rules=(names_once("id"), needs_code, each(_schedule, _times)),
         named_by="id",
         code=True,
     ),
@@ -197,7 +183,7 @@ _ALL = (
         name="settings",
         about="What people may set; the settings page is drawn from it.",
         noun="setting",
-        rules=(names_once("key"), _ranges, _choices, _defaults),
+        rules=(names_once("key"), each(_range, _choices, _default)),
         named_by="key",
     ),
     Point(
@@ -213,7 +199,7 @@ _ALL = (
         name="importers",
         about="Files the plugin can read into its namespaces.",
         noun="importer",
-        rules=(names_once("id"), needs_code, _patterns),
+        rules=(names_once("id"), needs_code, each(_patterns)),
         named_by="id",
         code=True,
     ),

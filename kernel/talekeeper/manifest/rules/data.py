@@ -15,16 +15,15 @@ from talekeeper.manifest import codes
 from talekeeper.manifest.diagnostic import Finding
 from talekeeper.manifest.package import Package, PathRefused
 from talekeeper.manifest.rules import schema_files
-from talekeeper.manifest.rules.point import RuleContext, listed_once
+from talekeeper.manifest.rules.point import RuleContext, each, listed_once
 from talekeeper.text import JSON_DEPTH_LIMIT, NotJson, is_table, json_depth, quoted, read_json, visible
 
 
-def _limits(context: RuleContext) -> Iterator[Finding]:
-    for entry in context.entries:
-        if entry.text("on-limit") == "oldest" and "limit" not in entry:
-            only = " of an append-only namespace" if entry.raw.get("append-only") is True else ""
-            message = f'on-limit = "oldest"{only} says what happens at a limit, and there is none'
-            yield Finding(codes.OLDEST_OF_WHAT, entry.at("on-limit"), message)
+def _limit(entry: Table) -> Iterator[Finding]:
+    if entry.text("on-limit") == "oldest" and "limit" not in entry:
+        only = " of an append-only namespace" if entry.raw.get("append-only") is True else ""
+        message = f'on-limit = "oldest"{only} says what happens at a limit, and there is none'
+        yield Finding(codes.OLDEST_OF_WHAT, entry.at("on-limit"), message)
 
 
 def _schemas(context: RuleContext) -> Iterator[Finding]:
@@ -103,7 +102,7 @@ def _too_long(entry: Table, path: KeyPath, lines: int) -> Iterator[Finding]:
         yield Finding(codes.SEED_TOO_LONG, path, f"the seed has {lines:,} lines, and limit is {limit:,}")
 
 
-RULES = (_limits, _schemas)
+RULES = (each(_limit), _schemas)
 
 SIZE_LIMIT = codes.SEED_MIB * 1024 * 1024
 _MOST_FAULTS = 5

@@ -85,6 +85,11 @@ def schemas_hold(key: str) -> Rule:
     return rule
 
 
+def each(*checks: Callable[[Table], Iterator[Finding]]) -> Rule:
+    """What holds for every entry by itself."""
+    return lambda context: (it for entry in context.entries for check in checks for it in check(entry))
+
+
 def listed_once(table: Table, key: str, called: str = "") -> Iterator[Finding]:
     """The texts of a list are all different; `called` is what a person calls the list, when the key does not say it."""
     seen: set[str] = set()
