@@ -10,7 +10,7 @@ import pytest
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import Folder, read_manifest
 from talekeeper.plugins import Host, State
-from talekeeper.plugins.manifest_cache import LARGE, Manifests
+from talekeeper.plugins.manifest_cache import LARGE, read_cached
 from talekeeper.story import Story
 
 MakePlugin = Callable[..., Path]
@@ -57,7 +57,7 @@ def test_what_is_declared_is_the_same_either_way(make_plugin: MakePlugin, story:
     _seed(root, LARGE + 5_000)
     path = root / "plugin.toml"
 
-    first, second = (Manifests(story).read(path) for _ in range(2))
+    first, second = (read_cached(story, path) for _ in range(2))
 
     assert first == second == read_manifest(path)
 
@@ -66,10 +66,10 @@ def test_what_is_declared_is_the_same_either_way(make_plugin: MakePlugin, story:
 def test_a_change_of_any_file_is_noticed(make_plugin: MakePlugin, story: Story, checked: list[int], file: str) -> None:
     root = make_plugin("lore", data=SEEDED)
     _seed(root, LARGE + 5_000)
-    Manifests(story).read(root / "plugin.toml")
+    read_cached(story, root / "plugin.toml")
 
     (root / file).write_text((root / file).read_text() + "\n")
-    Manifests(story).read(root / "plugin.toml")
+    read_cached(story, root / "plugin.toml")
 
     assert checked[0] == checked[1] > 0
 
@@ -77,7 +77,7 @@ def test_a_change_of_any_file_is_noticed(make_plugin: MakePlugin, story: Story, 
 def test_a_seed_that_no_longer_holds_is_refused(make_plugin: MakePlugin, story: Story) -> None:
     root = make_plugin("lore", data=SEEDED)
     _seed(root, LARGE + 5_000)
-    Manifests(story).read(root / "plugin.toml")
+    read_cached(story, root / "plugin.toml")
     _seed(root, LARGE + 5_000, last=3)
 
     told = [_refusal(story, root) for _ in range(2)]
@@ -88,5 +88,5 @@ def test_a_seed_that_no_longer_holds_is_refused(make_plugin: MakePlugin, story: 
 
 def _refusal(story: Story, root: Path) -> str:
     with pytest.raises(ManifestError) as raised:
-        Manifests(story).read(root / "plugin.toml")
+        read_cached(story, root / "plugin.toml")
     return str(raised.value)

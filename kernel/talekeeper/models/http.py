@@ -12,7 +12,7 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -91,10 +91,23 @@ class Call:
         means = self._means
         return repeated(attempt, retries=self._slot.retries, watch=self.watch, wait=means.wait, jitter=means.chance)
 
-    def _exchange(self, method: str, path: str, body: bytes | None) -> AbstractContextManager[Response]:
+    @contextmanager
+    def _exchange(self, method: str, path: str, body: bytes | None) -> Generator[Response]:
+        """Sends the request and gives the answer; the connection is closed when the block ends.
+
+        Raises what `CheckedBackend` does, `httpcore.NetworkError` and `httpcore.ProtocolError`.
+        """
         backend = CheckedBackend(self._slot.network, self.watch, self._means.resolve)
         url = f"{self._slot.url}{path}"
-        return exchange(method, url, headers=self._headers, body=body, backend=backend, tls=self._means.tls)
+        tls = self._means.tls or (default_tls() if url.startswith("https:") else None)
+        # Said here because httpcore writes no brackets around an IPv6 address.
+        sent = [("host", urlsplit(url).netloc), *self._headers.items()]
+        with (
+            httpcore.ConnectionPool(ssl_context=tls, network_backend=backend, max_keepalive_connections=0) as pool,
+            pool.stream(method, url, headers=sent, content=body) as response,
+        ):
+            received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+            yield Response(response.status, received, response.iter_stream())
 
     def _accept(self, answer: Response) -> None:
         if answer.status not in _OK:
@@ -141,31 +154,6 @@ class Response:
     status: int
     headers: Mapping[str, str]
     chunks: Iterator[bytes]
-
-
-@contextmanager
-def exchange(
-    method: str,
-    url: str,
-    *,
-    headers: dict[str, str],
-    body: bytes | None,
-    backend: CheckedBackend,
-    tls: ssl.SSLContext | None,
-) -> Generator[Response]:
-    """Sends the request and gives the answer; the connection is closed when the block ends.
-
-    Raises what `CheckedBackend` does, `httpcore.NetworkError` and `httpcore.ProtocolError`.
-    """
-    context = tls or (default_tls() if url.startswith("https:") else None)
-    # Said here because httpcore writes no brackets around an IPv6 address.
-    sent = [("host", urlsplit(url).netloc), *headers.items()]
-    with (
-        httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_keepalive_connections=0) as pool,
-        pool.stream(method, url, headers=sent, content=body) as response,
-    ):
-        received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        yield Response(response.status, received, response.iter_stream())
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -139,12 +140,14 @@ def find_local_servers(
 
     Sends no text and no key. Takes some 3 s for each port that is open and silent, nothing for a closed one.
     """
+    from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpcore, which nothing else here needs
+
     found: list[LocalServer] = []
     for program, port in ports:
         url = BaseUrl("http", "127.0.0.1", port, "/v1")
-        names = _listed(url, clock, cancel)
-        if names:
-            found.append(LocalServer(program, url, tuple(names)))
+        slot = Slot(NARRATOR, url, network="loopback", limits=_LIMITS, retries=0)
+        with suppress(ModelError):
+            found.append(LocalServer(program, url, tuple(Client(slot, clock=clock).list_models(cancel=cancel))))
     return found
 
 
@@ -229,7 +232,11 @@ def _slot(
         raise ParameterError(f"{place}.key_file", "is given beside key_env", cure="keep one of the two")
     url = read_base_url(values.pop("base_url"), f"{place}.base_url")
     values.setdefault("network", named_network(url.host))
-    key = _key(values.pop("key_env", ""), values.pop("key_file", ""), path, environ)
+    key: KeySource | None = None
+    if variable := values.pop("key_env", ""):
+        key = EnvironmentKey(variable, environ)
+    if file := values.pop("key_file", ""):
+        key = FileKey(path.parent / Path(file).expanduser())
     values["limits"] = TimeLimits(**{**inherited.get("timeouts", {}), **values.pop("timeouts", {})})
     if "price" in values:
         values["price"] = Price(**values["price"])
@@ -248,24 +255,8 @@ def _inherited(name: str, own: Mapping[str, Any], narrator: Mapping[str, Any]) -
     return {key: value for key, value in narrator.items() if key not in left_out}
 
 
-def _key(variable: str, file: str, path: Path, environ: Mapping[str, str] | None) -> KeySource | None:
-    if variable:
-        return EnvironmentKey(variable, environ)
-    return FileKey(path.parent / Path(file).expanduser()) if file else None
-
-
 def _meant(name: str) -> str:
     """The question whether a known slot was meant; empty for one that is known, or like none."""
     if name in SLOTS or not (near := nearest(name, SLOTS)):
         return ""
     return f"did you mean [models.{near}]?"
-
-
-def _listed(url: BaseUrl, clock: Clock, cancel: Cancel | None) -> list[str]:
-    from talekeeper.models.client import Client  # noqa: PLC0415 -- brings httpcore, which nothing else here needs
-
-    slot = Slot(NARRATOR, url, network="loopback", limits=_LIMITS, retries=0)
-    try:
-        return Client(slot, clock=clock).list_models(cancel=cancel)
-    except ModelError:
-        return []

@@ -44,18 +44,16 @@ def read_base_url(text: str, field: str) -> BaseUrl:
     Refused: a scheme other than http and https, a user name or password, a query, a fragment, blanks, line breaks,
     control characters and backslashes, letters outside ASCII, a port out of range, dot segments in the path.
     """
+    cure = "write it like https://host.example/v1"
     if not _PLAIN.fullmatch(text) or len(text) > _LONGEST:
-        raise ParameterError(
-            field, "holds a character that a URL cannot have", cure="write it like https://host.example/v1"
-        )
+        raise ParameterError(field, "holds a character that a URL cannot have", cure=cure)
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise ParameterError(field, "is no URL", cure="write it like https://host.example/v1") from None
-    fault = _fault(parts, port)
-    if fault:
-        raise ParameterError(field, fault, cure="write it like https://host.example/v1")
+        raise ParameterError(field, "is no URL", cure=cure) from None
+    if fault := _fault(parts, port):
+        raise ParameterError(field, fault, cure=cure)
     scheme: Literal["http", "https"] = "https" if parts.scheme == "https" else "http"
     return BaseUrl(
         scheme, (parts.hostname or "").rstrip("."), _PORTS[scheme] if port is None else port, parts.path.rstrip("/")

@@ -77,10 +77,13 @@ def discover(
     found = [_from_entry_point(entry) for entry in entries()]
     if home is not None and home.is_dir():
         found += _from_folder(home, Origin.HOME)
+    named = [*paths]
     for folder in folders:
-        # A person who gives one plugin's folder means that plugin.
-        found += [_named(folder)] if (folder / FILE_NAME).is_file() else _from_folder(folder, Origin.FOLDER)
-    found += [_named(path) for path in paths]
+        if (folder / FILE_NAME).is_file():
+            named.append(folder)  # a person who gives one plugin's folder means that plugin
+        else:
+            found += _from_folder(folder, Origin.FOLDER)
+    found += [replace(_from_path(path), named=True) for path in named]
     found.sort(key=lambda one: (one.origin, one.place))
     return sorted(_without_repeats(found), key=lambda one: not one.named)
 
@@ -129,10 +132,6 @@ def _is_of_a_plugin(name: str) -> bool:
         or name in {FILE_NAME, "pyproject.toml"}
         or nearest(name, (FILE_NAME,), MISSPELT) is not None
     )
-
-
-def _named(path: Path) -> Found:
-    return replace(_from_path(path), named=True)
 
 
 def _from_path(path: Path) -> Found:

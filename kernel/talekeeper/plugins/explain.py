@@ -69,6 +69,7 @@ def explain(plugin: Plugin, settings: Mapping[str, Any], *, loaded: bool, indexi
     reason = plugin.reason
     if plugin.works and manifest is not None and manifest.module and not loaded and not reason:
         reason = "its code is loaded when one of its functions is first needed"
+    allowed = manifest.permissions if manifest else {}
     return Explanation(
         id=plugin.id,
         version=manifest.version if manifest else "",
@@ -80,7 +81,7 @@ def explain(plugin: Plugin, settings: Mapping[str, Any], *, loaded: bool, indexi
         namespaces=tuple(_namespace(one, indexing) for one in manifest.data) if manifest else (),
         functions=tuple(_functions(manifest)) if manifest else (),
         settings=tuple(Line(name, _shown(value)) for name, value in settings.items()),
-        permissions=tuple(_permissions(manifest)) if manifest else (),
+        permissions=tuple(Line(kind, ", ".join(names)) for kind, names in allowed.items() if names),
         diagnostics=tuple(map(str, plugin.diagnostics)),
     )
 
@@ -122,12 +123,6 @@ def _use(manifest: PluginManifest, point: str, entry: Mapping[str, Any]) -> str:
     if point == "jobs":
         return _STARTED.get(entry["on"], "declared; nothing keeps schedules in this version")
     return _USE[point]
-
-
-def _permissions(manifest: PluginManifest) -> Iterator[Line]:
-    for kind, names in manifest.permissions.items():
-        if names:
-            yield Line(kind, ", ".join(names))
 
 
 def _shown(value: Any) -> str:

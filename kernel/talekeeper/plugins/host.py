@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from talekeeper.manifest import Namespace, installed
 from talekeeper.plugins import rows
 from talekeeper.plugins.discovery import Origin, discover
 from talekeeper.plugins.guard import Deadlines, Guard
-from talekeeper.plugins.manifest_cache import Manifests
+from talekeeper.plugins.manifest_cache import read_cached
 from talekeeper.plugins.preparation import Preparer
 from talekeeper.plugins.resolver import Overrides, Plugin, Roster, State, read_plugins, resolve
 from talekeeper.story import Address, Session, Story
@@ -65,7 +66,7 @@ class Host:
         if self._plugins is None:
             overrides = self._overrides
             found = discover(home=self._folder, folders=overrides.folders, paths=overrides.paths, entries=self._entries)
-            self._plugins = read_plugins(found, read=Manifests(self._story).read)
+            self._plugins = read_plugins(found, read=partial(read_cached, self._story))
             self._begin(self._plugins)
         return self._plugins
 

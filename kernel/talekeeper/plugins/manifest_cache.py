@@ -21,25 +21,21 @@ LARGE = 64 * 1024
 """Bytes of seeds from which on they are remembered: 5 ms of reading, and a stamp takes 1."""
 
 
-class Manifests:
-    """Reads the manifests of one home's plugins."""
-
-    def __init__(self, story: Story) -> None:
-        self._story = story
-
-    def read(self, path: Path) -> PluginManifest:
-        """As `manifest.read_manifest`, with the same verdict."""
-        place = str(path.parent.resolve())
-        known = self._story.read(lambda tx: _known(tx, place))
-        if known and known == _stamp(path.parent):
-            return read_manifest(path, package=_WithoutSeeds(path.parent))
-        manifest = read_manifest(path)
-        if sum(file.stat().st_size for namespace in manifest.data for file in namespace.seed) >= LARGE:
-            # A home that cannot be written to reads it all each time.
-            with suppress(StoreError):
-                stamp = _stamp(path.parent)
-                self._story.write(lambda tx: _note(tx, place, stamp), name="note a sound seed")
-        return manifest
+def read_cached(story: Story, path: Path) -> PluginManifest:
+    """As `manifest.read_manifest`, with the same verdict."""
+    place = str(path.parent.resolve())
+    known = story.read(
+        lambda tx: tx.one("SELECT stamp FROM plugin_sound_seed WHERE workspace = '' AND place = ?", (place,))
+    )
+    if known and known[0] == _stamp(path.parent):
+        return read_manifest(path, package=_WithoutSeeds(path.parent))
+    manifest = read_manifest(path)
+    if sum(file.stat().st_size for namespace in manifest.data for file in namespace.seed) >= LARGE:
+        # A home that cannot be written to reads it all each time.
+        with suppress(StoreError):
+            stamp = _stamp(path.parent)
+            story.write(lambda tx: _note(tx, place, stamp), name="note a sound seed")
+    return manifest
 
 
 class _WithoutSeeds(Folder):
@@ -69,11 +65,6 @@ def _stamp(root: Path) -> str:
             found = path.stat()
             facts.append((str(path.relative_to(root)), found.st_size, found.st_mtime_ns))
     return hashlib.blake2b(repr((__version__, sorted(facts))).encode(), digest_size=16).hexdigest()
-
-
-def _known(tx: Tx, place: str) -> str | None:
-    row = tx.one("SELECT stamp FROM plugin_sound_seed WHERE workspace = '' AND place = ?", (place,))
-    return None if row is None else str(row[0])
 
 
 def _note(tx: Tx, place: str, stamp: str) -> None:
