@@ -69,12 +69,11 @@ def cure_of_no_sessions(home: Home, options: Common) -> str:
 
 def workspace_of(home: Home, name: str) -> Workspace:
     """By its name."""
-    known = home.story.workspaces.all()
-    for workspace in known:
-        if workspace.id == name:
-            return workspace
-    cure = _cure(name, [workspace.id for workspace in known], "talekeeper workspaces list shows them")
-    raise NotFound(f"there is no workspace {name!r}", cure=cure)
+    known = {workspace.id: workspace for workspace in home.story.workspaces.all()}
+    if name not in known:
+        cure = _cure(name, list(known), "talekeeper workspaces list shows them")
+        raise NotFound(f"there is no workspace {name!r}", cure=cure)
+    return known[name]
 
 
 def _cure(name: str, known: list[str], otherwise: str) -> str:

@@ -7,8 +7,8 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, redirect_stdout, suppress
 from typing import Any, TextIO, TypeVar, cast
 
 import click
@@ -71,15 +71,9 @@ class _Answers:
         return getattr(self._answers if threading.get_ident() == self._owner else sys.stderr, name)
 
 
-@contextmanager
-def answers_of_this_thread() -> Generator[None]:
+def answers_of_this_thread() -> AbstractContextManager[object]:
     """Keeps stdout for the thread that enters."""
-    answers = sys.stdout
-    sys.stdout = cast("TextIO", _Answers(answers))
-    try:
-        yield
-    finally:
-        sys.stdout = answers
+    return redirect_stdout(cast("TextIO", _Answers(sys.stdout)))
 
 
 def remark(text: str) -> None:

@@ -7,7 +7,7 @@ record schema.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 _LISTED = 20
 
-_path = click.argument("path", metavar="PLUGIN/NAMESPACE")
-_key = click.argument("key")
+
+def _one_record(command: Callable[..., Any]) -> Callable[..., Any]:
+    path = click.argument("path", metavar="PLUGIN/NAMESPACE")
+    return path(click.argument("key")(session_option(command)))
 
 
 @command_group("list")
@@ -82,9 +84,7 @@ def _show_namespaces(options: Common, declared: Sequence[Namespace]) -> None:
 
 
 @group.command(epilog="Example:  talekeeper data show memory/cards Mira --history")
-@_path
-@_key
-@session_option
+@_one_record
 @click.option("--history", is_flag=True, help="Show every version.")
 @common
 def show(options: Common, /, path: str, key: str, session: str | None, *, history: bool) -> None:
@@ -155,9 +155,7 @@ def edit(ctx: click.Context, options: Common, /, rest: tuple[str, ...], session:
 
 
 @group.command(epilog="Example:  talekeeper data withdraw memory/cards Mira")
-@_path
-@_key
-@session_option
+@_one_record
 @common
 def withdraw(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Hide a record from search and prompts; it can be restored."""
@@ -167,9 +165,7 @@ def withdraw(options: Common, /, path: str, key: str, session: str | None) -> No
 
 
 @group.command(epilog="Example:  talekeeper data restore memory/cards Mira")
-@_path
-@_key
-@session_option
+@_one_record
 @common
 def restore(options: Common, /, path: str, key: str, session: str | None) -> None:
     """Restore a withdrawn record; `data withdraw` hides it again."""
@@ -179,9 +175,7 @@ def restore(options: Common, /, path: str, key: str, session: str | None) -> Non
 
 
 @group.command(epilog="Example:  talekeeper data forget memory/facts 06h2j9e9yw88")
-@_path
-@_key
-@session_option
+@_one_record
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def forget(options: Common, /, path: str, key: str, session: str | None, *, yes: bool) -> None:

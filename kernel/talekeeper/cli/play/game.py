@@ -91,7 +91,10 @@ class Game:
             except Cancelled:
                 self.stage.tell("cancelled", self._left(), lambda: output.note(f"stopped. {self._what_now()}"))
             except NoModel as fault:
-                self._say_that_it_waits(fault)
+                if self.waiting() is None:
+                    self.stage.fault(fault)
+                else:
+                    self.stage.tell("waiting", self._left(), lambda: output.note("kept; /narrator TEXT answers it"))
             except TalekeeperError as fault:
                 self.stage.fault(fault)
                 if self.waiting() is not None:
@@ -129,12 +132,6 @@ class Game:
             output.note(f"· {one.tool}{f': {one.fault}' if one.fault else ''}")
         if self.lines.interactive:
             output.say()
-
-    def _say_that_it_waits(self, fault: NoModel) -> None:
-        if self.waiting() is None:
-            self.stage.fault(fault)
-            return
-        self.stage.tell("waiting", self._left(), lambda: output.note("kept; /narrator TEXT answers it"))
 
     def _left(self) -> dict[str, Any]:
         left = self.waiting()
