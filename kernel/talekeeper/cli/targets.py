@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from talekeeper.story import Coordinate, Message, Scope, Session, Workspace
 
 _PLACE = re.compile(r"(\d+):(-?\d+)")
-_MOST = 2**31 - 1
+MOST = 2**31 - 1
+"""The largest number that the store holds for a turn, a place or a count."""
 _DIGITS = 11
 _SHOWN = 40
 _TURNS = re.compile(r"(\d+)(?:\.\.(\d+))?")
@@ -115,9 +116,9 @@ def turns_of(text: str) -> tuple[int, int]:
 
 def _bounded(digits: str, field: str) -> int:
     """A number that the store can hold."""
-    number = int(digits) if len(digits) <= _DIGITS else _MOST + 1
-    if abs(number) > _MOST:
-        raise ParameterError(field, f"{digits[:_SHOWN]} is larger than {_MOST:,}, the largest allowed")
+    number = int(digits) if len(digits) <= _DIGITS else MOST + 1
+    if abs(number) > MOST:
+        raise ParameterError(field, f"{digits[:_SHOWN]} is larger than {MOST:,}, the largest allowed")
     return number
 
 
@@ -170,10 +171,8 @@ class InSession(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Without SESSION where it is not among the words."""
-        found = super().get_params(ctx)
-        if not ctx.meta.get(_LEFT_OUT):
-            return found
-        return [param for param in found if param.name != "name"]
+        left_out = ctx.meta.get(_LEFT_OUT)
+        return [param for param in super().get_params(ctx) if not left_out or param.name != "name"]
 
     def _one_too_few(self, given: dict[str, Any]) -> bool:
         """Whether SESSION may be left out, and would take the word that another one must have."""

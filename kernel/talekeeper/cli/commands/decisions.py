@@ -11,7 +11,7 @@ import click
 from talekeeper.cli import output
 from talekeeper.cli.options import Common, common
 from talekeeper.cli.present import place
-from talekeeper.cli.targets import InSession, last_session_argument, open_session, session_option
+from talekeeper.cli.targets import MOST, InSession, last_session_argument, open_session, session_option
 from talekeeper.errors import TalekeeperError
 from talekeeper.manifest import Namespace
 from talekeeper.story import Address, Decision, scope_of
@@ -142,9 +142,6 @@ def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_plain(one) for one in cast("list[object]", value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-MOST = 2**31 - 1
 
 
 @click.command(cls=InSession, epilog="Example:  talekeeper why salt-lantern 2")

@@ -15,6 +15,7 @@ from talekeeper.cli.commands.branches import COMMANDS as TREE
 from talekeeper.cli.options import Common, command_group, common, possible
 from talekeeper.cli.present import message_json, minute, session_facts, session_json, show_messages, tell
 from talekeeper.cli.targets import (
+    MOST,
     InSession,
     cure_of_no_sessions,
     last_session_argument,
@@ -98,7 +99,7 @@ def make(home: Home, workspace: str, file: str | None, *, locale: str | None = N
 
 @group.command(cls=InSession, epilog="Example:  talekeeper sessions show low-house --turns 3..5")
 @session_argument
-@click.option("-n", "--last", type=click.IntRange(1, 2**31 - 1), help=f"Show the last N messages.  [default: {_SHOWN}]")
+@click.option("-n", "--last", type=click.IntRange(1, MOST), help=f"Show the last N messages.  [default: {_SHOWN}]")
 @click.option("--turns", metavar="N..M", help="Show the messages of these turns.")
 @click.option("--all", "everything", is_flag=True, help="Show every message of the current story.")
 @common

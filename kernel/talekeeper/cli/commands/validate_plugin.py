@@ -8,10 +8,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
     from talekeeper.manifest import Report
 
 _PROGRAM = "validate-plugin"
-_STYLES: Mapping[str, Callable[[str], str]] = {
-    "place": partial(click.style, bold=True),
-    "error": partial(click.style, fg="red", bold=True),
-    "warning": partial(click.style, fg="yellow", bold=True),
-    "hint": partial(click.style, fg="cyan"),
-    "ok": partial(click.style, fg="green"),
-    "dim": partial(click.style, dim=True),
+_STYLES: Mapping[str, dict[str, Any]] = {
+    "place": {"bold": True},
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow", "bold": True},
+    "hint": {"fg": "cyan"},
+    "ok": {"fg": "green"},
+    "dim": {"dim": True},
 }
 
 
@@ -138,13 +137,9 @@ def _print(reports: Sequence[Report], form: str) -> None:
         click.echo(json_text(as_document(reports)))
         return
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    paint = _paint if colour else unpainted
+    paint = (lambda text, style: click.style(text, **_STYLES[style])) if colour else unpainted
     for line in as_github(reports) if form == "github" else as_text(reports, paint):
         click.echo(line)
-
-
-def _paint(text: str, style: str) -> str:
-    return _STYLES[style](text)
 
 
 def _exit_code(reports: Sequence[Report], *, strict: bool) -> int:
