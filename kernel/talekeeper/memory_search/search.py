@@ -204,7 +204,6 @@ def _hit(request: _Request, one: Ranked, text: str, **row: Any) -> Hit:
 
 
 def _text(value: Mapping[str, Json], name: str | None) -> str:
-    """A property that is text; empty where it is not."""
     found = value.get(name) if name else None
     return found if isinstance(found, str) else ""
 

@@ -83,10 +83,10 @@ def _called_by(card: Card, recent: Sequence[tuple[str, str]]) -> str:
     if card.constant:
         return "always shown"
     first = _first(card.keys or (card.name,), recent)
-    second = _first(card.secondary, recent) if first and card.secondary else ""
-    if card.secondary:
-        return second and f"{first}, {second}"
-    return first
+    if not first or not card.secondary:
+        return first
+    second = _first(card.secondary, recent)
+    return second and f"{first}, {second}"
 
 
 def _first(words: Sequence[str], recent: Sequence[tuple[str, str]]) -> str:

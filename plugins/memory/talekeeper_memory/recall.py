@@ -209,7 +209,6 @@ class _Repeats:
         return not differ(text, other, names) and not each_says_more(terms(text), terms(other))
 
     def _near(self, record: Record, taken: Sequence[Record]) -> list[Record]:
-        """The taken ones that are similar enough to compare with."""
         share = self.ctx.settings["repeat_share"]
         texts = [str(other.value["text"]) for other in taken]
         found = self.ctx.search.rank_texts(str(record.value["text"]), texts)
