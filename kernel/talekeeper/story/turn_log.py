@@ -84,17 +84,15 @@ class TurnLog:
         tx: Tx,
     ) -> list[str]:
         """Keeps how recalls were decided, each as plugin, segment and document; gives their ids."""
-        ids: list[str] = []
-        for plugin, segment, document in decided:
-            ids.append(self._core.ids.new())
-            tx.run(
-                f"INSERT INTO decision(workspace, session, {_DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(address.workspace, address.session, ids[-1], turn, at.branch, at.depth, plugin, segment),
-                    *(self._core.now(), dumps(document, "decision")),
-                ),
-            )
-        return ids
+        now, place = self._core.now(), (address.workspace, address.session)
+        made = [
+            (*place, self._core.ids.new(), turn, at.branch, at.depth, plugin, segment, now, dumps(document, "decision"))
+            for plugin, segment, document in decided
+        ]
+        tx.run_many(
+            f"INSERT INTO decision(workspace, session, {_DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", made
+        )
+        return [row[2] for row in made]
 
     def decisions(self, address: Address, turn: int, *, tx: Tx | None = None) -> list[Decision]:
         """How the recalls of a turn were decided, oldest first, those of other takes and branches too."""

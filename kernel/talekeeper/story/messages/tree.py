@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from talekeeper.db import Tx
 from talekeeper.errors import Conflict, NotFound
@@ -26,11 +28,10 @@ class Tree:
         """Moves the head back over the newest turn; raises `NotFound` when there is none."""
 
         def undo(tx: Tx) -> Session:
-            session = rows.session(tx, address)
-            turn = _newest_turn(tx, session)
+            turn = self.newest_turn(address, tx=tx)
             if not turn:
                 raise NotFound("there is nothing to undo", where=address.session)
-            return _leave_tip(self._core, tx, session, _above(tx, address, turn[0]))
+            return _leave_tip(self._core, tx, address, _above(tx, address, turn[0]))
 
         return self._core.write(undo, tx, "undo a turn")
 
@@ -49,11 +50,10 @@ class Tree:
         """Moves the head to where the newest turn is answered from: what is appended next is another take of it."""
 
         def retry(tx: Tx) -> Session:
-            session = rows.session(tx, address)
-            turn = _newest_turn(tx, session)
+            turn = self.newest_turn(address, tx=tx)
             if not turn:
                 raise NotFound("there is no turn to retry", where=address.session)
-            return _leave_tip(self._core, tx, session, _question_at(tx, address, turn))
+            return _leave_tip(self._core, tx, address, _question_at(tx, address, turn))
 
         return self._core.write(retry, tx, "retry a turn")
 
@@ -61,7 +61,7 @@ class Tree:
         """The answers to the newest turn, oldest first; none is `current` while the turn waits for its answer."""
 
         def takes(tx: Tx) -> list[Take]:
-            turn = _newest_turn(tx, rows.session(tx, address))
+            turn = self.newest_turn(address, tx=tx)
             if not turn:
                 return []
             question = _question_at(tx, address, turn)
@@ -151,17 +151,11 @@ def _newest_turn(tx: Tx, session: Session) -> list[Message]:
     count = _TURN
     while True:
         found = rows.newest(tx, session.address, session.head, count, kept=True)
-        turn = _last_run(found)
+        turns = [list(messages) for _, messages in groupby(found, attrgetter("turn"))]
+        turn = turns[-1] if turns else []
         if len(turn) < len(found) or len(found) < count:
             return turn
         count *= 2
-
-
-def _last_run(found: Sequence[Message]) -> list[Message]:
-    start = len(found)
-    while start and found[start - 1].turn == found[-1].turn:
-        start -= 1
-    return list(found[start:])
 
 
 def _question_at(tx: Tx, address: Address, turn: Sequence[Message]) -> Coordinate:
@@ -203,10 +197,10 @@ def _turn_end(tx: Tx, address: Address, first: Coordinate, turn: int) -> Coordin
     return Coordinate(first.branch, row[1] if row[0] is None else row[0] - 1)
 
 
-def _leave_tip(core: Core, tx: Tx, session: Session, to: Coordinate) -> Session:
+def _leave_tip(core: Core, tx: Tx, address: Address, to: Coordinate) -> Session:
     """Moves back and remembers the tip: several steps back are one way to redo."""
-    tip = rows.redo_tip(tx, session.address) or session.head
-    return _move(core, tx, session.address, to, tip if tip != to else None)
+    tip = rows.redo_tip(tx, address) or rows.session(tx, address).head
+    return _move(core, tx, address, to, tip if tip != to else None)
 
 
 def _move(core: Core, tx: Tx, address: Address, to: Coordinate, tip: Coordinate | None = None) -> Session:

@@ -102,24 +102,12 @@ def namespace_params(namespace: Namespace, scope: Scope) -> tuple[str, str, str,
 
 def view(row: Row) -> Record:
     """A row of `COLUMNS` as a record."""
-    return Record(
-        scope=Scope(row[0], row[1], row[2]),
-        plugin=row[3],
-        namespace=row[4],
-        key=row[5],
-        revision=row[6],
-        coordinate=Coordinate(row[7], row[8]),
-        value=stored(row[9]),
-        created=row[10],
-        turn=row[11],
-        turn_from=row[12],
-        derived=None if row[14] is None else Derived(row[13], row[14], row[15]),
-        version=row[16],
-        person=bool(row[17]),
-        withdrawn=bool(row[18]),
-        forgotten=bool(row[19]),
-        source_edited=bool(row[20]),
-    )
+    *scope, plugin, namespace, key, revision, branch, depth, value, created = row[:11]
+    turn, turn_from, start, end, job, version, *flags = row[11:]
+    at = Coordinate(branch, depth)
+    derived = None if end is None else Derived(start, end, job)
+    known = (plugin, namespace, key, revision, at, stored(value), created, turn, turn_from, derived, version)
+    return Record(Scope(*scope), *known, *map(bool, flags))
 
 
 def current(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str) -> Record | None:
@@ -162,13 +150,7 @@ def count_live(tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None
 
 
 def _select(
-    tx: Tx,
-    namespace: Namespace,
-    scope: Scope,
-    at: Coordinate | None,
-    key: str | None,
-    select: str,
-    *params: object,
+    tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, key: str | None, select: str, *params: object
 ) -> list[Row]:
     """What `select` reads of `version`, the versions on a lineage, of one key or all, and of `standing`, ranked."""
     line = line_to(Address(scope.workspace, scope.session), at if scope.session else ROOT)
@@ -188,13 +170,7 @@ def _select(
 
 
 def target(
-    tx: Tx,
-    namespace: Namespace,
-    scope: Scope,
-    at: Coordinate | None,
-    *,
-    person: bool,
-    derived: Derived | None = None,
+    tx: Tx, namespace: Namespace, scope: Scope, at: Coordinate | None, *, person: bool, derived: Derived | None = None
 ) -> Target:
     """Resolves the head and checks scope and coordinate.
 
