@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from talekeeper.db import Database
-from talekeeper.search import Index, PartScope, Passage, Query, Source, rank_texts, terms
+from talekeeper.search import Index, PartScope, Passage, Query, Source, rank_texts
+from talekeeper.text import query_terms
 
 anything = st.text(st.characters(exclude_categories=()), max_size=40)
 
@@ -19,7 +20,7 @@ def test_no_string_is_an_error(query: str, texts: list[str], limit: int | None, 
 
     assert len(ranked) <= len(texts if limit is None else texts[:limit] + [""] * limit)
     assert all(0 < one.share <= 1 and least <= one.coverage <= 1 + 1e-9 for one in ranked)
-    assert set(terms(query)).issuperset(term for one in ranked for term in one.matched)
+    assert set(query_terms(query)).issuperset(term for one in ranked for term in one.matched)
 
 
 def test_scores_are_those_of_messages(db: Database, index: Index, part: int, message: Callable[..., Passage]) -> None:
@@ -68,4 +69,4 @@ def test_equal_texts_keep_their_order() -> None:
 
 
 def test_terms_are_those_of_a_query() -> None:
-    assert terms("The keys of the Keys") == ("key",)
+    assert query_terms("The keys of the Keys") == ("key",)

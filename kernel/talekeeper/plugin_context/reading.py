@@ -13,9 +13,9 @@ from talekeeper.errors import NotFound, ParameterError
 from talekeeper.manifest import Namespace
 from talekeeper.memory_search import part_scopes, query_meaning, read_embedded, read_question, search_memory
 from talekeeper.plugin_context.bound import Bound
-from talekeeper.search import Query, RankedText, Source, rank_texts, snippet, terms
+from talekeeper.search import Query, RankedText, Source, rank_texts, snippet
 from talekeeper.story import Coordinate, Job, Message, Session, Story
-from talekeeper.text import freeze
+from talekeeper.text import freeze, query_terms
 
 _LOOK_BACK = 50
 _EVERY = 100_000
@@ -77,7 +77,7 @@ class StorySearch:
     def terms(self, text: str) -> tuple[str, ...]:
         """The terms of a text as a query has them."""
         self._bound.live()
-        return terms(text)
+        return query_terms(text)
 
     def rank_texts(
         self, query: str, texts: Sequence[str], limit: int | None = None, min_coverage: float = 0.0
@@ -186,7 +186,7 @@ class StorySearch:
                     matched[key] = tuple(dict.fromkeys((*known, *hit.matched))) if known else hit.matched
                     if near:
                         semantic[key] += weight * near.cosine
-        every = {term for text, _ in queries for term in terms(text)}
+        every = {term for text, _ in queries for term in query_terms(text)}
         scored = [
             ScoredRecord(key, score, matched[key], len(matched[key]) / max(len(every), 1), semantic.get(key))
             for key, score in scores.items()

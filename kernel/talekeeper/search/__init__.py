@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         TermScore,
     )
     from talekeeper.search.query.params import STANDARD, RankingParams
-    from talekeeper.search.snippets import RankedText, rank_texts, snippet, terms
+    from talekeeper.search.snippets import RankedText, rank_texts, snippet
     from talekeeper.search.storage.inspection import Difference, IndexSize, Unreadable, check_index, index_size
     from talekeeper.search.storage.maintenance import (
         maintain_index,
@@ -76,7 +76,6 @@ __all__ = [
     "renew_index",
     "snippet",
     "stale_parts",
-    "terms",
     "unpurged",
     "unpurged_parts",
     "vector_space",

@@ -110,11 +110,6 @@ class RankedText:
     coverage: float
 
 
-def terms(text: str) -> tuple[str, ...]:
-    """The terms of a text as a query has them: once each, in order, everyday words left out."""
-    return query_terms(text)
-
-
 def rank_texts(
     query: str, texts: Sequence[str], limit: int | None = None, min_coverage: float = 0.0
 ) -> tuple[RankedText, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ OrderKey = tuple[str, str, str]
 KeysOf = Callable[[Sequence[Place]], Mapping[Place, OrderKey]]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One partition of a query: its passages of one kind in scope, with the postings of all terms asked."""
 
     number: int
@@ -90,8 +89,7 @@ class Candidates:
         return Candidates(self.terms, self.statistics, *arrays)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """Passages of one field to be scored; `average` is that of lengths like `length`, the rest as in `Candidates`."""
 
     position: Positions
@@ -133,10 +131,11 @@ def join(lists: Sequence[Candidates]) -> Candidates:
 
 
 def _of_field(field: Field, terms: tuple[str, ...], statistics: Statistics, k: int) -> Candidates:
-    rough = approximate_scores(field.postings, terms, statistics, field.state.columns.length)
+    scores, ratio = approximate_scores(field.postings, terms, statistics, field.state.columns.length)
     weights = field.scope.weights
-    scores = rough.scores if weights is None else rough.scores * weights.astype(np.float32)
-    return score_alone(field, top_k(scores, k, rough.ratio), terms, statistics)
+    if weights is not None:
+        scores = scores * weights.astype(np.float32)
+    return score_alone(field, top_k(scores, k, ratio), terms, statistics)
 
 
 def score_alone(field: Field, position: Positions, terms: tuple[str, ...], statistics: Statistics) -> Candidates:

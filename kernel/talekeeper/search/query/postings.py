@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,8 +103,7 @@ class JoinedPostings:
         return len(self.positions)
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(NamedTuple):
     """What one partition has of the terms of a query: `heavy` terms, and all other postings in `light`.
 
     A heavy term has postings in `light`, too, where passages of the tail hold it. `average` is the one that the worth

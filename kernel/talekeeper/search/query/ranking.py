@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from talekeeper.db import Tx
 from talekeeper.search.passage import Kind, LeftOut, Query, Ranked, Ranking
@@ -34,8 +33,7 @@ _BY_MEANING = 100
 """Shortest list of a query by meaning: with a shorter one, what meaning raises would be missing from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(NamedTuple):
     """What one text of a query looks for; `everyday` words count in the second stage only.
 
     `paired` are the characters to ask for where no pair of theirs is in scope. `vector` is what it means, where that
@@ -43,9 +41,9 @@ class Wording:
     """
 
     terms: tuple[str, ...]
-    everyday: tuple[str, ...] = ()
-    paired: Paired = dataclass_field(default_factory=dict[str, tuple[str, ...]])
-    vector: Singles | None = None
+    everyday: tuple[str, ...]
+    paired: Paired
+    vector: Singles | None
 
 
 @dataclass(frozen=True, slots=True)

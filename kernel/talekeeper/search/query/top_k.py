@@ -7,7 +7,6 @@ as it was with the segments' own average: with another one each score changes by
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,18 +17,13 @@ from talekeeper.search.storage.columns import Column, Positions, Singles
 _FARTHEST = 1.05  # ratio of two averages; farther apart, too many passages might be among the best
 
 
-@dataclass(frozen=True, slots=True)
-class ApproximateScores:
-    """A score for each position: the exact one is at most `ratio` times as high, or as low, the same way for all."""
-
-    scores: Singles
-    ratio: float
-
-
 def approximate_scores(
     postings: Postings, terms: Sequence[str], statistics: Statistics, lengths: Column
-) -> ApproximateScores:
-    """Scores of all passages in single precision."""
+) -> tuple[Singles, float]:
+    """Scores of all passages in single precision, and a ratio.
+
+    An exact score is at most that many times as high, or as low, the same way for all.
+    """
     scores = np.zeros(len(lengths), np.float32)
     asked = set(terms)
     ratio = _add_heavy(scores, postings, asked, statistics, lengths) if postings.heavy else 1.0
@@ -39,7 +33,7 @@ def approximate_scores(
         gains = worth(light.tfs, lengths.take(light.positions), statistics.average, statistics.k1, statistics.b)
         gains *= idfs.take(light.which)
         np.add.at(scores, light.positions, gains)
-    return ApproximateScores(scores, ratio)
+    return scores, ratio
 
 
 def _add_heavy(

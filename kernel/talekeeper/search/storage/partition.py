@@ -75,8 +75,7 @@ class ByteLru(Generic[K, V]):
         return self._entries.pop(key, (None, 0))[1]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedSegment:
+class PlacedSegment(NamedTuple):
     """A segment and where its positions begin."""
 
     id: int
@@ -117,8 +116,7 @@ Mark = tuple[int, int]
 """A numbered row and the random stamp written with it: who finds both has the same history up to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """What is known of all passages of a partition, dead ones included, so that a scope need not look at each."""
 
     branch: int = 0

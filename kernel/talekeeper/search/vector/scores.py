@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,8 +87,7 @@ class _Scale:
         return ((values - self.mean) / self.spread).astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class _FieldCosines:
+class _FieldCosines(NamedTuple):
     """A field's passages in reading order, `has` where there is a vector, and its `row` there.
 
     `meant` is the cosine, of messages with the neighbours' shares in it: roughly what they mean together.
