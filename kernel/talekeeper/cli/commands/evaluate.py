@@ -71,7 +71,8 @@ def command(
     for name in outcome.silent:
         output.note(f"{name}: no questions, loaded only")
     for name, ids in outcome.unknown.items():
-        which = f"{ids[0]!r} and {len(ids) - 1:,} more" if len(ids) > 1 else repr(ids[0])
+        first, *others = ids
+        which = f"{first!r} and {len(others):,} more" if others else repr(first)
         output.note(f"{name}: evidence {which} is not in the corpus, so no search can find it: look at queries.jsonl")
 
 

@@ -137,9 +137,13 @@ def _print(reports: Sequence[Report], form: str) -> None:
         click.echo(json_text(as_document(reports)))
         return
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    paint = (lambda text, style: click.style(text, **_STYLES[style])) if colour else unpainted
+    paint = _paint if colour else unpainted
     for line in as_github(reports) if form == "github" else as_text(reports, paint):
         click.echo(line)
+
+
+def _paint(text: str, style: str) -> str:
+    return click.style(text, **_STYLES[style])
 
 
 def _exit_code(reports: Sequence[Report], *, strict: bool) -> int:
