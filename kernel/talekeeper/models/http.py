@@ -75,18 +75,16 @@ class Call:
 
     def ask(self, method: str, path: str, parse: Callable[[Any], _T], body: bytes | None = None) -> _T:
         """What `parse` makes of the JSON of an answer, requested again where that may help; it may raise `Unusable`."""
-        found: list[_T] = []
 
-        def attempt(_: int) -> Iterator[str]:
+        def attempt(_: int) -> Iterator[_T]:
             with self.open(method, path, body) as answer:
-                found.append(parse(json_body(answer, self.watch)))
-            yield from ()
+                value = parse(json_body(answer, self.watch))
+            yield value
 
-        for _ in self.repeated(attempt):
-            pass
-        return found[-1]
+        (value,) = self.repeated(attempt)
+        return value
 
-    def repeated(self, attempt: Callable[[int], Iterator[str]]) -> Iterator[str]:
+    def repeated(self, attempt: Callable[[int], Iterator[_T]]) -> Iterator[_T]:
         """What the attempt that succeeds yields; raises a `ModelError` or `Cancelled`."""
         means = self._means
         return repeated(attempt, retries=self._slot.retries, watch=self.watch, wait=means.wait, jitter=means.chance)

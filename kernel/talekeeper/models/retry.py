@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from talekeeper.clock import Clock
 from talekeeper.errors import (
@@ -26,6 +26,7 @@ from talekeeper.models.secrets import Redactor
 from talekeeper.models.slots import Slot
 from talekeeper.text import is_array, is_table
 
+_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 _AGAIN = frozenset({408, 425, 429})
@@ -145,8 +146,8 @@ def pause(seconds: float, cancel: Cancel) -> None:
 
 
 def repeated(
-    attempt: Callable[[int], Iterator[str]], *, retries: int, watch: Watch, wait: Pause, jitter: Callable[[], float]
-) -> Iterator[str]:
+    attempt: Callable[[int], Iterator[_T]], *, retries: int, watch: Watch, wait: Pause, jitter: Callable[[], float]
+) -> Iterator[_T]:
     """What `attempt`, given its number from 1, yields; called again while a repeat may help and nothing was yielded.
 
     Raises the last fault's error. The wait doubles from half a second, up to 20 s, each between half and all of that

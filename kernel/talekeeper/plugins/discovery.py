@@ -203,9 +203,12 @@ def unsafe(folder: Path, package: Path) -> str:
         return f"{error.filename or folder} cannot be read: {error.strerror}"
 
 
-def writable_by_all(folder: Path) -> str:
-    """Why nothing may be loaded from this folder, when everybody may write to it; else empty."""
-    return _open_to_all(folder, folder.stat())
+def writable_by_all(path: Path | str, facts: os.stat_result | None = None) -> str:
+    """Why nothing may be loaded from this path, when everybody may write to it; else empty."""
+    # Windows keeps rights in access lists that the mode does not show.
+    if os.name != "posix" or not (facts or Path(path).stat()).st_mode & stat.S_IWOTH:
+        return ""
+    return f"everybody may write to {path}; take that right away (chmod o-w)"
 
 
 def _unsafe_package(package: Path, folder: Path) -> str:
@@ -238,11 +241,4 @@ def _unsafe_entry(entry: os.DirEntry[str], root: Path) -> str:
     facts = entry.stat(follow_symlinks=False)
     if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
         return f"{entry.path} is neither a file nor a folder"
-    return _open_to_all(entry.path, facts)
-
-
-def _open_to_all(path: Path | str, facts: os.stat_result) -> str:
-    # Windows keeps rights in access lists that the mode does not show.
-    if os.name != "posix" or not facts.st_mode & stat.S_IWOTH:
-        return ""
-    return f"everybody may write to {path}; take that right away (chmod o-w)"
+    return writable_by_all(entry.path, facts)

@@ -64,9 +64,7 @@ class Preparer:
             if done not in self._done:
                 self._declare(plugin, namespace, session.workspace)
                 if namespace.seed and (namespace.scope != "preset" or session.preset):
-                    seed = Seed(self._story, namespace, scope)
-                    if not self._story.read(seed.is_given):
-                        seed.give()
+                    Seed(self._story, namespace, scope).give()
                 self._done.add(done)
 
     def _declare(self, plugin: Plugin, namespace: Namespace, workspace: str) -> None:
@@ -127,16 +125,14 @@ class Seed:
         self._raw = [path.read_bytes() for path in namespace.seed]
         self._digest = hashlib.blake2b(b"\0".join(self._raw), digest_size=16).hexdigest()
 
-    def is_given(self, tx: Tx) -> bool:
-        """Whether the scope was given exactly this seed."""
-        row = tx.one(f"SELECT digest FROM plugin_seed WHERE {_OF_SEED}", self._place)  # noqa: S608 -- a constant
-        return row is not None and row[0] == self._digest
-
     def give(self) -> None:
         """Brings the scope from whatever seed it was given before to this one, in short transactions.
 
-        Stopped anywhere, it goes on when called again.
+        Stopped anywhere, it goes on when called again. Where exactly this seed was given, nothing is done.
         """
+        last = self._story.read(lambda tx: tx.one(f"SELECT digest FROM plugin_seed WHERE {_OF_SEED}", self._place))  # noqa: S608 -- a constant
+        if last is not None and last[0] == self._digest:
+            return
         records = self._records()
         keys: set[str] = set()
         while batch := list(islice(records, _AT_ONCE)):

@@ -6,7 +6,7 @@ found → valid → enabled → loaded → active      aside: invalid, incompati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -76,13 +76,11 @@ class Roster:
     """Every plugin with its state in one scope, those that work first, in the order they depend on one another."""
 
     plugins: tuple[Plugin, ...]
-    by_id: Mapping[str, Plugin] = field(init=False)
 
-    def __post_init__(self) -> None:
-        first: dict[str, Plugin] = {}
-        for plugin in self.plugins:
-            first.setdefault(plugin.id, plugin)
-        object.__setattr__(self, "by_id", first)
+    @property
+    def by_id(self) -> Mapping[str, Plugin]:
+        """Each by its id; of several that claim one, the first."""
+        return {plugin.id: plugin for plugin in reversed(self.plugins)}
 
     @property
     def working(self) -> tuple[Plugin, ...]:
@@ -107,7 +105,9 @@ def read_plugins(
         if plugin.manifest is not None and plugin.state is not State.INVALID:
             earlier = standing.setdefault(plugin.id, plugin)
             if earlier is not plugin:
-                plugin = _repeated(plugin, earlier)
+                places = f"{earlier.found.place}, which counts, and {one.place}"
+                reason = f"two plugins say they are {plugin.id!r}: {places}; remove one of them"
+                plugin = plugin.moved(State.BLOCKED, reason)
         plugins.append(plugin)
     return tuple(plugins)
 
@@ -139,11 +139,6 @@ def _compatible(plugin: Plugin, host_version: str) -> Plugin:
     if SpecifierSet(wanted).contains(host_version, prereleases=True):
         return plugin
     return plugin.moved(State.INCOMPATIBLE, f"it requires Talekeeper {wanted}, this is {host_version}")
-
-
-def _repeated(plugin: Plugin, earlier: Plugin) -> Plugin:
-    reason = f"two plugins say they are {plugin.id!r}: {earlier.found.place}, which counts, and {plugin.found.place}"
-    return plugin.moved(State.BLOCKED, f"{reason}; remove one of them")
 
 
 def resolve(plugins: Iterable[Plugin], off: Callable[[Plugin], str], failed: Mapping[str, str]) -> Roster:
