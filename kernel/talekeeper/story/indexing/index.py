@@ -74,7 +74,8 @@ class StoryIndex:
         """Between turns: flushes and merges the index of a session, or of all, and does what is due in the home."""
         core = self._core
         if address is None:
-            self._do_due()
+            for task in core.db.read(upkeep.due):  # whoever left it
+                (upkeep.sweep if task.kind == "delete" else _reindex)(core, task)
             self._rebuild_stale()
             search.maintain_index(core.db)
             return
@@ -148,11 +149,6 @@ class StoryIndex:
 
         for scope in self._core.db.read(stale):
             search.rebuild_index(self._core.db, self._part(scope), passages_of(scope))
-
-    def _do_due(self) -> None:
-        """Does the upkeep that is due, whoever left it."""
-        for task in self._core.db.read(upkeep.due):
-            (upkeep.sweep if task.kind == "delete" else _reindex)(self._core, task)
 
 
 def _all_scopes(tx: Tx) -> list[Scope]:
