@@ -130,7 +130,7 @@ def _provided(provided: ProviderSettings, host: Host, providers: Mapping[str, Em
     plugin_id, _, name = provided.provider.partition("/")
     own, deadlines = providers.get(provided.provider), host.guard.deadlines
     if own is None and provided.provider == LOCAL:
-        from talekeeper.models import LOCAL_MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
+        from talekeeper.embedding.local_encoder import LOCAL_MODEL, local_embed, local_version  # noqa: PLC0415 -- an extra
 
         own = EmbeddingProvider(LOCAL, local_version(), lambda texts, _: local_embed(texts), lambda: [LOCAL_MODEL])
     provider = own or _of_plugin(host, provided.provider)

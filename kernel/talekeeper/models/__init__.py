@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     )
     from talekeeper.models.client import Client
     from talekeeper.models.lenient_json import read_arguments, storable_text
-    from talekeeper.models.local_encoder import LOCAL_MODEL, local_embed, local_version
     from talekeeper.models.secrets import EnvironmentKey, Redactor
     from talekeeper.models.settings import LocalServer, find_local_servers, open_models
     from talekeeper.models.slots import (
@@ -49,7 +48,6 @@ __all__ = [
     "BILLION",
     "EMBEDDING",
     "LOCAL",
-    "LOCAL_MODEL",
     "NARRATOR",
     "NO_MODELS",
     "SLOTS",
@@ -76,8 +74,6 @@ __all__ = [
     "ask_structured",
     "chat_body",
     "find_local_servers",
-    "local_embed",
-    "local_version",
     "open_models",
     "read_arguments",
     "read_base_url",

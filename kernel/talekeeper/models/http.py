@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import httpcore
 
 from talekeeper.clock import Clock
+from talekeeper.errors import BadReply, ModelUnreachable
 from talekeeper.models.network import CheckedBackend, Overdue, Refused, Resolve, Watch, resolve
 from talekeeper.models.replies import BrokeOff, ErrorPayload, Unusable, error_body, json_body
 from talekeeper.models.retry import Failed, Faults, Pause, pause, repeated, retry_after
@@ -115,20 +116,21 @@ class Call:
             raise Unusable("the answer is compressed, which was not requested")
 
     def _failed(self, error: Exception) -> Failed:
+        why, cure, again = str(error), "check that the server is running and base_url is right", False
         match error:
             case Unusable():
-                return self._faults.bad_reply(str(error), _NOT_CHAT)
+                return self._faults.without_status(BadReply, why, _NOT_CHAT)
             case ErrorPayload():
                 return self._faults.status(error.status, error.body, None)
             case Refused():
-                return self._faults.unreachable(str(error), again=False, cure=error.cure)
+                cure = error.cure
             case Overdue():
-                return self._faults.unreachable(str(error), again=error.phase == "connect")
+                again = error.phase == "connect"
             case httpcore.ConnectError():
-                return self._faults.unreachable(f"no connection ({error})", again=True)
+                why, again = f"no connection ({error})", True
             case _:
-                again = not isinstance(error, httpcore.LocalProtocolError)
-                return self._faults.unreachable(f"the connection broke off ({error})", again=again)
+                why, again = f"the connection broke off ({error})", not isinstance(error, httpcore.LocalProtocolError)
+        return self._faults.without_status(ModelUnreachable, why, cure, again=again)
 
 
 _KNOWN = (

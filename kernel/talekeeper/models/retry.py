@@ -79,14 +79,9 @@ class Faults:
         self._slot = slot
         self._redactor = redactor
 
-    def unreachable(self, why: str, *, again: bool, cure: str = "") -> Failed:
-        """No connection, no answer in time, or one that broke off."""
-        cure = cure or "check that the server is running and base_url is right"
-        return Failed(self._error(ModelUnreachable, self._redactor.line(why), cure), again=again)
-
-    def bad_reply(self, why: str, cure: str = "") -> Failed:
-        """An answer that nothing can be done with."""
-        return Failed(self._error(BadReply, self._redactor.line(why), cure))
+    def without_status(self, kind: type[ModelError], why: str, cure: str, *, again: bool = False) -> Failed:
+        """No connection, no answer in time, one that broke off, or one that nothing can be done with."""
+        return Failed(self._error(kind, self._redactor.line(why), cure), again=again)
 
     def status(self, status: int, body: bytes, after: float | None) -> Failed:
         """An answer other than 200, or an error inside one."""

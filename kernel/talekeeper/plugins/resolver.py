@@ -89,10 +89,7 @@ class Roster:
 
 
 def read_plugins(
-    found: Iterable[Found],
-    *,
-    host_version: str = __version__,
-    read: Callable[[Path], PluginManifest] = read_manifest,
+    found: Iterable[Found], *, read: Callable[[Path], PluginManifest] = read_manifest
 ) -> tuple[Plugin, ...]:
     """One plugin a place: `valid`, or `invalid`, `incompatible` or `blocked` with the reason.
 
@@ -101,7 +98,7 @@ def read_plugins(
     plugins: list[Plugin] = []
     standing: dict[str, Plugin] = {}
     for one in found:
-        plugin = _compatible(_read(one, read), host_version)
+        plugin = _compatible(_read(one, read))
         if plugin.manifest is not None and plugin.state is not State.INVALID:
             earlier = standing.setdefault(plugin.id, plugin)
             if earlier is not plugin:
@@ -130,15 +127,15 @@ def _read(found: Found, read: Callable[[Path], PluginManifest]) -> Plugin:
     return replace(plugin.moved(State.VALID), id=manifest.id, manifest=manifest)
 
 
-def _compatible(plugin: Plugin, host_version: str) -> Plugin:
+def _compatible(plugin: Plugin) -> Plugin:
     wanted = plugin.manifest.requires_host if plugin.manifest else None
     if not wanted:
         return plugin
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - 5 ms, and few manifests ask
 
-    if SpecifierSet(wanted).contains(host_version, prereleases=True):
+    if SpecifierSet(wanted).contains(__version__, prereleases=True):
         return plugin
-    return plugin.moved(State.INCOMPATIBLE, f"it requires Talekeeper {wanted}, this is {host_version}")
+    return plugin.moved(State.INCOMPATIBLE, f"it requires Talekeeper {wanted}, this is {__version__}")
 
 
 def resolve(plugins: Iterable[Plugin], off: Callable[[Plugin], str], failed: Mapping[str, str]) -> Roster:

