@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from talekeeper.config import Fault, FaultKind, KeyPath, Places, Table, parse
+from talekeeper.config import FaultKind, KeyPath, Places, Table, parse
 from talekeeper.errors import ManifestError
 from talekeeper.manifest import codes
 from talekeeper.manifest.codes import Code
@@ -115,7 +115,8 @@ def examine(
     source, files = parse(raw, SIZE_LIMIT, free=("x",)), SchemaFiles(package)
     plugin = Table(source.data or {}).table("plugin")
     written = plugin.whole("api")
-    findings, data = [_of_bytes(it) for it in source.faults], source.data
+    findings = [Finding(_CODES[it.kind], it.path, it.message, it.hint, span=it.span) for it in source.faults]
+    data = source.data
     if data is not None:
         more, data = _findings(data, files, points, newer=written is not None and written > level)
         findings += [*more, *identity.agrees(plugin, expected)]
@@ -125,10 +126,6 @@ def examine(
     if data is None or not checked.holds:
         return checked
     return checked._replace(manifest=_declared(data, files, root, points))
-
-
-def _of_bytes(fault: Fault) -> Finding:
-    return Finding(_CODES[fault.kind], fault.path, fault.message, fault.hint, span=fault.span)
 
 
 def _findings(

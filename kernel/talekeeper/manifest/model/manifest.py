@@ -8,8 +8,7 @@ an editor and the host give the same verdict.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -78,26 +77,17 @@ def _model(points: tuple[Point, ...]) -> type[BaseModel]:
     }
     about = "The manifest of a Talekeeper plugin, plugin.toml."
     made = create_model("Manifest", __base__=Entry, __doc__=about, **tables)
-    with _pydantic_alone():
-        made.model_rebuild()
-    return made
-
-
-@contextmanager
-def _pydantic_alone() -> Generator[None]:
-    """A model built within asks no other distribution for plugins of pydantic's.
-
-    pydantic would read the entry points of the whole environment, where one malformed file makes it raise.
-    """
+    # pydantic would look for plugins of its own in the entry points of the whole environment, where one malformed file
+    # makes it raise.
     before = os.environ.get(_SWITCH)
     os.environ[_SWITCH] = "__all__"
     try:
-        yield
+        made.model_rebuild()
     finally:
-        if before is None:
-            del os.environ[_SWITCH]
-        else:
+        del os.environ[_SWITCH]
+        if before is not None:
             os.environ[_SWITCH] = before
+    return made
 
 
 def model(points: Mapping[str, Point] = POINTS) -> type[BaseModel]:
