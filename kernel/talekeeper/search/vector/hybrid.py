@@ -54,26 +54,16 @@ def blend(
 
 def _covered(every: Candidates, fields: Sequence[Field], weights: Doubles, params: RankingParams) -> Doubles:
     """The part of the query that a passage has, by its score and by its own words alone; from 0 to 1."""
-    attainable = _attainable(every)
-    by_score = np.minimum(every.score / weights / attainable, 1.0)
-    by_own = np.minimum(_own_words(every, fields) / attainable, 1.0)
-    covered: Doubles = (1 - params.meaning_own) * by_score + params.meaning_own * by_own
-    return covered
-
-
-def _own_words(every: Candidates, fields: Sequence[Field]) -> Doubles:
-    """What the score of each row would be by itself: without neighbours, and without a weight."""
     statistics = every.statistics
+    # All the idf of the query: a little above what a passage of average length gets that has each term once.
+    attainable = sum(statistics.idf[term] for term in every.terms if term not in statistics.everyday) or 1.0
     idfs = np.array([statistics.idf[term] for term in every.terms])
     norms = norm(column(every, fields, "length"), statistics.average, statistics)
-    own: Doubles = weigh(every.own, idfs, norms, statistics.k1).sum(axis=1)
-    return own
-
-
-def _attainable(found: Candidates) -> float:
-    """All the idf of the query: a little above what a passage of average length gets that has each term once."""
-    statistics = found.statistics
-    return sum(statistics.idf[term] for term in found.terms if term not in statistics.everyday) or 1.0
+    own: Doubles = weigh(every.own, idfs, norms, statistics.k1).sum(axis=1)  # without neighbours, and without a weight
+    by_score = np.minimum(every.score / weights / attainable, 1.0)
+    by_own = np.minimum(own / attainable, 1.0)
+    covered: Doubles = (1 - params.meaning_own) * by_score + params.meaning_own * by_own
+    return covered
 
 
 def _entrants(

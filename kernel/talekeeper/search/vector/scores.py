@@ -164,7 +164,8 @@ def _standing(held: _FieldCosines, looked: Positions, z_score: Singles, own: _Sc
 
 
 def _cosines_of(field: Field, matrix: Matrix, vector: Singles, params: RankingParams) -> _FieldCosines:
-    position = _in_scope(field)
+    scope, is_message = field.scope, field.kind is Kind.MESSAGE
+    position = scope.along if is_message else np.flatnonzero(scope.labels == label_of(field.kind))
     has, rows = _rows(field.state, matrix, position)
     cosine = np.zeros(len(position), np.float32)
     row: Positions = np.zeros(len(position), np.intp)
@@ -172,16 +173,10 @@ def _cosines_of(field: Field, matrix: Matrix, vector: Singles, params: RankingPa
         picked = len(rows) * _SPARSE < len(matrix.docs)
         cosine[has] = matrix.part(rows).cosines(vector) if picked else matrix.cosines(vector)[rows]
         row[has] = rows
-    if field.kind is not Kind.MESSAGE:
+    if not is_message:
         return _FieldCosines(position, has, row, cosine, cosine, None)
     around = Surroundings.of(field.state.columns.flags[position], matrix, has, row, params)
     return _FieldCosines(position, has, row, cosine, around.rough_cosines(cosine), around)
-
-
-def _in_scope(field: Field) -> Positions:
-    if field.kind is Kind.MESSAGE:
-        return field.scope.along
-    return np.flatnonzero(field.scope.labels == label_of(field.kind))
 
 
 def _rows(state: PartState, matrix: Matrix, position: Positions) -> tuple[Bools, Positions]:
