@@ -36,7 +36,14 @@ _REGISTERED = r"[a-z][a-z0-9-]{0,63}/[a-z][a-z0-9_-]{0,63}"
 
 
 def _pattern(expected: str, pattern: str) -> Key:
-    return Key(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None)
+    def fits(value: object) -> bool:
+        return isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+    return Key(expected, fits)
+
+
+def _is_currency(value: object) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= 8 and value.isprintable() and " " not in value  # noqa: PLR2004 -- said where it is used
 
 
 def _prefix(example: str) -> Key:
@@ -70,14 +77,11 @@ KEYS: Mapping[str, Key] = {
 }
 """The keys of a table `[models.<slot>]`. What is absent comes from the narrator's table or has its default."""
 
-_TIMEOUTS = dict.fromkeys(("connect", "first", "between", "total"), Key.number(0, 86_400, above=True))
+_TIMEOUTS = {name: Key.number(0, 86_400, above=True) for name in ("connect", "first", "between", "total")}
 _PRICE = {
     "prompt": Key.number(0, 1_000_000),
     "completion": Key.number(0, 1_000_000),
-    "currency": Key(
-        "1 to 8 visible characters without blanks",
-        lambda value: isinstance(value, str) and 1 <= len(value) <= 8 and value.isprintable() and " " not in value,  # noqa: PLR2004 -- said beside it
-    ),
+    "currency": Key("1 to 8 visible characters without blanks", _is_currency),
 }
 _PRICE_CURE = 'write price = { prompt = 0.5, completion = 1.5, currency = "USD" }, per million tokens'
 _SECRETS = {"key", "api_key", "apikey", "api-key", "token", "secret", "password", "authorization"}
