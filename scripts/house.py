@@ -174,7 +174,7 @@ def _past_faces(house: House, path: Path, imports: Iterable[Import], room: str, 
 
 def _tested_room(path: Path, root: Path) -> str:
     """The room whose tests lie there: `tests/story/…` are those of `talekeeper.story`."""
-    parts = path.relative_to(root).parts
+    parts = list(path.relative_to(root).parts)
     if parts[0] == "tests" and len(parts) > 2:  # noqa: PLR2004 - tests/ROOM/FILE
         return f"{KERNEL}.{parts[1]}"
     return f"{KERNEL}_{parts[1]}" if parts[0] == "plugins" else "none"

@@ -98,7 +98,7 @@ def _read_set(folder: Path) -> QuestionSet:
 
 def _unit(path: Path) -> Unit:
     try:
-        about = read_foreign_json(read_text(str(path))) if path.exists() else {}
+        about: object = read_foreign_json(read_text(str(path))) if path.exists() else {}
     except NotJson as fault:
         raise ImportFileError(str(path), None, f"the document {fault.with_place}") from fault
     unit = about.get("unit", "message") if is_table(about) else None

@@ -44,7 +44,11 @@ def test_the_environment_bounds_the_postings_in_memory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, given: dict[str, int]
 ) -> None:
     asked: list[dict[str, int]] = []
-    monkeypatch.setattr(search, "Index", lambda **options: asked.append(options))
+
+    def make_index(**options: int) -> None:
+        asked.append(options)
+
+    monkeypatch.setattr(search, "Index", make_index)
     monkeypatch.setenv("TALEKEEPER_POSTINGS_MB", said)
 
     home = Home.open(tmp_path / "home")

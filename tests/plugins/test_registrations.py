@@ -35,7 +35,7 @@ def test_everything_declared_and_registered_agrees() -> None:
             "settings": ({"key": "size"},),
         },
     )
-    registry: Registry = Registrations()
+    registry = cast("Registry", Registrations())
 
     registry.tool("roll", _work)
     registry.prompt("recalled", _work)

@@ -8,6 +8,7 @@ them at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from talekeeper.config.positions import KeyPath
@@ -88,7 +89,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f'did you mean "{found}"?' if found else ""
 
 
-class Key(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Key:
     """A key that a table may have. `expected` goes on after "must be": `text`, `a whole number from 1`."""
 
     expected: str
