@@ -69,7 +69,7 @@ def explain(plugin: Plugin, settings: Mapping[str, Any], *, loaded: bool, indexi
     reason = plugin.reason
     if plugin.works and manifest is not None and manifest.module and not loaded and not reason:
         reason = "its code is loaded when one of its functions is first needed"
-    allowed: Mapping[str, tuple[str, ...]] = manifest.permissions if manifest else {}
+    allowed = dict[str, tuple[str, ...]](manifest.permissions if manifest else {})
     return Explanation(
         id=plugin.id,
         version=manifest.version if manifest else "",

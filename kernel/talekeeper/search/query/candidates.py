@@ -6,7 +6,7 @@ known by its field's number and its position there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from itertools import groupby
@@ -126,7 +126,7 @@ def join(lists: Sequence[Candidates]) -> Candidates:
     first = lists[0]
     if len(lists) == 1:
         return first
-    arrays: Iterable[Any] = (np.concatenate([getattr(one, name) for one in lists]) for name in _ARRAYS)
+    arrays: list[Any] = [np.concatenate([getattr(one, name) for one in lists]) for name in _ARRAYS]
     return Candidates(first.terms, first.statistics, *arrays)
 
 
