@@ -14,6 +14,7 @@ import pytest
 from talekeeper.clock import FixedClock, SystemClock
 from talekeeper.db import Database
 from talekeeper.ids import SortableIds
+from talekeeper.models import NO_MODELS
 from talekeeper.plugin_context import run_command
 from talekeeper.plugins import Deadlines, Host
 from talekeeper.search import Index
@@ -104,7 +105,7 @@ def services(tmp_path: Path, empty_store: Path) -> Iterator[Services]:
     story = Story(db, index, clock, SortableIds(clock))
     deadlines = Deadlines(load=30, command=5, importer=5)
     host = Host(story, clock, folder=tmp_path / "plugins", entries=tuple, deadlines=deadlines)
-    yield Services(story, index, host, clock)
+    yield Services(story, index, host, clock, NO_MODELS)
     db.close()
 
 

@@ -181,7 +181,11 @@ class Home:
         return self._models
 
     def _encoder(self) -> Encoder | None:
-        from talekeeper.embedding import open_encoder  # noqa: PLC0415 - brings numpy
+        from talekeeper.models import FILE_NAME  # noqa: PLC0415 - as above
+
+        if self._models is None and not (self.folder / FILE_NAME).exists():
+            return None
+        from talekeeper.embedding import open_encoder  # noqa: PLC0415 - as above
         from talekeeper.models import EMBEDDING  # noqa: PLC0415 - as above
 
         models = self.models

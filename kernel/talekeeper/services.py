@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from talekeeper.models import NO_MODELS
-
 if TYPE_CHECKING:  # a command that needs some of them loads no others
     from talekeeper.clock import Clock
     from talekeeper.embedding import Semantics
@@ -25,7 +23,7 @@ class Services:
     index: Index
     host: Host
     clock: Clock
-    models: ModelSource = NO_MODELS
+    models: ModelSource
     trace: Trace | None = None
     semantics: Semantics | None = None
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, cast
 
 from talekeeper.clock import Clock, iso
@@ -293,7 +294,11 @@ def _reader(path: Path) -> sqlite3.Connection:
 def _look(path: Path) -> None:
     """Refuses a pipe, a folder or a device in the place of the file or of one beside it: opening it may never end."""
     for each in (path, *(path.with_name(path.name + beside) for beside in _BESIDE)):
-        if each.exists() and not each.is_file():
+        try:
+            is_regular = S_ISREG(each.stat().st_mode)  # one look: another process may take a journal away between two
+        except OSError:
+            continue  # opening it says what is wrong
+        if not is_regular:
             raise StoreUnusable("this is not a regular file, and the traces go there", where=str(each), cure=_CURE)
 
 

@@ -197,6 +197,7 @@ def test_a_plugin_that_is_gone_or_broken_is_listed_as_unavailable(
         services.index,
         type(services.host)(services.story, services.clock, folder=tmp_path / "plugins", entries=tuple),
         services.clock,
+        services.models,
     )
 
     answer = search_memory(broken, S, read_question({"query": "key"})).as_json()

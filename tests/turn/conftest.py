@@ -16,7 +16,7 @@ from talekeeper.clock import FixedClock
 from talekeeper.db import Database, Leases, Tx
 from talekeeper.ids import SortableIds
 from talekeeper.manifest import Namespace
-from talekeeper.models import NARRATOR, BaseUrl, Models, Slot, TimeLimits
+from talekeeper.models import NARRATOR, NO_MODELS, BaseUrl, Models, Slot, TimeLimits
 from talekeeper.plugins import Deadlines, Host
 from talekeeper.search import Index
 from talekeeper.services import Services
@@ -149,7 +149,7 @@ def set_up(blank_store: Path) -> Iterator[Callable[[Path], Stage]]:
         # Long enough for a busy machine; a test of a deadline sets its own.
         deadlines = Deadlines(load=30, segment=20, tool=20)
         host = Host(story, clock, folder=folder / "plugins", entries=tuple, deadlines=deadlines)
-        stage = Stage(folder, db, Services(story, index, host, clock), Leases(folder / "leases", db))
+        stage = Stage(folder, db, Services(story, index, host, clock, NO_MODELS), Leases(folder / "leases", db))
         story.sessions.create("w", session_id="s")
         opened.append(stage)
         return stage

@@ -32,13 +32,12 @@ if TYPE_CHECKING:
         NARRATOR,
         NO_MODELS,
         SLOTS,
-        LazyModels,
         Models,
-        ModelSource,
         ProviderSettings,
         Slot,
         TimeLimits,
     )
+    from talekeeper.models.source import FILE_NAME, LazyModels, ModelSource
     from talekeeper.models.structured import ask_structured
     from talekeeper.models.urls import BaseUrl, read_base_url
 else:
@@ -47,6 +46,7 @@ else:
 __all__ = [
     "BILLION",
     "EMBEDDING",
+    "FILE_NAME",
     "LOCAL",
     "NARRATOR",
     "NO_MODELS",

@@ -17,7 +17,6 @@ from talekeeper.models.chat import Cancel, sampling_fault
 from talekeeper.models.secrets import EnvironmentKey, FileKey, KeySource
 from talekeeper.models.slots import (
     EMBEDDING,
-    FILE_NAME,
     LOCAL,
     NARRATOR,
     NO_MODELS,
@@ -29,6 +28,7 @@ from talekeeper.models.slots import (
     Slot,
     TimeLimits,
 )
+from talekeeper.models.source import FILE_NAME
 from talekeeper.models.urls import NETWORKS, BaseUrl, named_network, read_base_url
 from talekeeper.text import is_table
 

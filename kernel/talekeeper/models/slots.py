@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from talekeeper.clock import Clock
-from talekeeper.errors import AuthFailed, InputError, NoModel
-from talekeeper.models.chat import ChatModel
+from talekeeper.errors import AuthFailed, NoModel
 from talekeeper.models.secrets import KeySource, Redactor
+from talekeeper.models.source import FILE_NAME
 from talekeeper.models.urls import BaseUrl, Network
 from talekeeper.text import EXACT_INTEGER
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from talekeeper.models.client import Client
     from talekeeper.models.http import Means
 
-FILE_NAME = "talekeeper.toml"
 NARRATOR = "narrator"
 EMBEDDING = "embedding"
 SLOTS = (NARRATOR, "extract", "summary", "dream", EMBEDDING)
@@ -175,55 +174,6 @@ class Models:
             except AuthFailed:
                 continue  # what cannot be read is not in use either
         return Redactor(sorted(keys))
-
-
-class ModelSource(Protocol):
-    """What the rooms above ask for a model: `Models` is one, and a test passes its own."""
-
-    def slot(self, name: str) -> Slot | None:
-        """The slot that does this work."""
-        ...
-
-    def missing(self, name: str) -> str:
-        """Why there is no such slot and what to do, in a sentence; empty when there is one."""
-        ...
-
-    def client(self, name: str, *, clock: Clock) -> ChatModel:
-        """What answers for the slot; raises `NoModel`."""
-        ...
-
-
-class LazyModels:
-    """Models that are read at the first use: most commands use none, and need no sound configuration.
-
-    A mistake in the configuration is then why there is no model.
-    """
-
-    def __init__(self, read: Callable[[], ModelSource]) -> None:
-        self._read = read
-
-    def slot(self, name: str) -> Slot | None:
-        """The slot that does this work."""
-        source = self._source()
-        return None if isinstance(source, InputError) else source.slot(name)
-
-    def missing(self, name: str) -> str:
-        """Why there is no such slot and what to do."""
-        source = self._source()
-        return source.sentence() if isinstance(source, InputError) else source.missing(name)
-
-    def client(self, name: str, *, clock: Clock) -> ChatModel:
-        """What answers for the slot; raises `NoModel`."""
-        source = self._source()
-        if isinstance(source, InputError):
-            raise NoModel(source.what, where=source.where, cure=source.cure, slot=name) from source
-        return source.client(name, clock=clock)
-
-    def _source(self) -> ModelSource | InputError:
-        try:
-            return self._read()
-        except InputError as mistake:
-            return mistake
 
 
 NO_MODELS = Models()

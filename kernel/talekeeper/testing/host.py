@@ -56,7 +56,7 @@ class Host:
         story = Story(self._db, index, self.clock, SortableIds(self.clock))
         self._installed: set[str] = set()
         plugins = PluginHost(story, self.clock, overrides=Overrides(strict=strict), entries=self._entries)
-        self._services = Services(story, index, plugins, self.clock)
+        self._services = Services(story, index, plugins, self.clock, NO_MODELS)
         self._leases = Leases(folder / "leases", self._db)
         self._address: Address | None = None
 

@@ -27,7 +27,7 @@ def main(folder: Path, sessions: list[str]) -> None:
     index = Index()
     story = Story(db, index, clock, SortableIds(clock))
     host = Host(story, clock, folder=folder / "plugins", entries=tuple)
-    runner = JobRunner(Services(story, index, host, clock), NO_MODELS, Leases(folder / "leases", db))
+    runner = JobRunner(Services(story, index, host, clock, NO_MODELS), NO_MODELS, Leases(folder / "leases", db))
     done = 0
     for session in sessions:
         address = Address("w", session)
